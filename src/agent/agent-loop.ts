@@ -1,0 +1,185 @@
+import { msOf } from '../clock.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { AgentState } from './agent-state.ts';
+import { statusFacts } from './agent-status.ts';
+import type { AgentStep } from './agent-step.ts';
+import { HookFailure, type ComposedHooks, type StepReport } from './hooks.ts';
+import { closeStep, settle, verdict } from './judge-step.ts';
+import { callModel, isMisuse } from './model-call.ts';
+import { checkFormat } from './response-format.ts';
+import type { Run } from './run.ts';
+import { StepDraft } from './step-draft.ts';
+import { runCalls } from './tool-calls.ts';
+
+/** Called after each step; the loop waits for it. */
+export type AfterStep = (state: AgentState) => Promise<void>;
+
+/** The one loop behind run, iterate, stream and resume: from an open state to one that ended or waits. */
+export async function perform(
+  run: Run,
+  isResumed: boolean,
+  afterStep: AfterStep | null = null,
+): Promise<AgentState> {
+  const { execution } = run.agent.hooks;
+  const inner = async ({ state }: { readonly state: AgentState }): Promise<AgentState> => {
+    run.state = state;
+    begin(run, isResumed);
+    while (run.state.status === 'in_progress' && !run.handedOver) {
+      await takeStep(run);
+      if (afterStep) await afterStep(run.state);
+    }
+    return run.state;
+  };
+  try {
+    if (!execution) await inner(run);
+    else run.state = AgentState.from(await execution({ state: run.state }, inner, run.hookContext));
+  } catch (error) {
+    if (!(error instanceof HookFailure)) throw error;
+    forbid(run, error.hook, error.message);
+  } finally {
+    if (!run.parent) run.dispose();
+  }
+  end(run);
+  return run.state;
+}
+
+/** Tells that work begins and, where nothing was judged yet, asks the criteria before the first step. */
+export function begin(run: Run, isResumed: boolean): void {
+  const { events, state } = run;
+  if (events.wants('AgentStarted'))
+    events.emit('AgentStarted', {
+      agentName: run.agent.name,
+      resumed: isResumed,
+      messageCount: state.messages.length,
+    });
+  const isReopened = state.lastContinuationOutcome?.shouldContinue === false;
+  if (state.unfinishedStep || (isResumed && !isReopened && !run.cancellation.cause)) return;
+  const outcome = verdict(run, run.now());
+  settle(run, outcome, null, null);
+  if (events.wants('ContinuationEvaluated'))
+    events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
+}
+
+/** One model call with its tool calls, or the rest of a step that waited for people; then the verdict. */
+export async function takeStep(run: Run): Promise<void> {
+  const { unfinishedStep } = run.state;
+  const now = run.now();
+  run.watchDeadline(now);
+  if (unfinishedStep) {
+    const draft = StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)); // our own JSON
+    await runCalls(run, draft);
+    return closeStep(run, draft);
+  }
+  const failed = run.state.steps.at(-1);
+  const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
+  const draft = StepDraft.next(run, waitedMs > 0 ? run.now() : now, waitedMs);
+  if (run.cancellation.cause) draft.isCut = true;
+  else await work(run, draft);
+  closeStep(run, draft);
+}
+
+function work(run: Run, draft: StepDraft): Promise<void> {
+  const { events, state, agent } = run;
+  if (events.wants('AgentStepStarted'))
+    events.emit('AgentStepStarted', {
+      stepNumber: draft.number,
+      attempt: draft.attempt,
+      messageCount: state.messages.length,
+      availableTools: draft.softLanding === null ? agent.toolNames : [],
+    });
+  const { step } = agent.hooks;
+  return step ? workInsideHooks(run, draft, step) : modelAndTools(run, draft);
+}
+
+async function workInsideHooks(
+  run: Run,
+  draft: StepDraft,
+  step: NonNullable<ComposedHooks['step']>,
+): Promise<void> {
+  const input = { state: run.state, stepNumber: draft.number, attempt: draft.attempt };
+  let inside: Promise<StepReport> | undefined;
+  const inner = (): Promise<StepReport> => (inside ??= reported(run, draft));
+  try {
+    await run.cancellation.race(step(input, inner, run.hookContext));
+  } catch (error) {
+    if (isMisuse(error)) throw error;
+    // what is inside ends by itself on a cancel, and may still have text to keep
+    await inside?.catch(() => {});
+    if (run.cancellation.cause) draft.isCut ||= draft.finishReason === null;
+    else hookFailed(run, draft, messageOf(error));
+  }
+}
+
+async function reported(run: Run, draft: StepDraft): Promise<StepReport> {
+  await modelAndTools(run, draft);
+  const { calls: toolCalls, errors, usage, finishReason } = draft;
+  return { toolCalls, errors, usage, finishReason };
+}
+
+async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
+  await callModel(run, draft);
+  if (draft.failure || draft.isCut) return;
+  if (draft.calls.length > 0) await runCalls(run, draft);
+  else if (run.agent.response) await checkFormat(run, draft);
+}
+
+/** Before the model answered it is a failed model call; an answer and tools that ran are kept beside the error. */
+function hookFailed(run: Run, draft: StepDraft, message: string): void {
+  const record = run.record({ type: 'unknown', code: 'hook_failed', message });
+  if (draft.finishReason === null) draft.failure ??= record;
+  else (draft.extraErrors ??= []).push(record);
+}
+
+/** Waits until a failed model call may be tried again; an abort or the deadline ends the wait. */
+async function waitForRetry(run: Run, failed: AgentStep, waitMs: number): Promise<number> {
+  const { execution } = run.state;
+  if (failed.executionId !== execution.id || failed.number <= execution.handledStep) return 0;
+  const began = run.now();
+  const left = Math.min(waitMs, msOf(failed.startedAt) + failed.durationMs + waitMs - began);
+  if (left <= 0) return 0;
+  let stopTimer: (() => void) | undefined;
+  const waiting = new Promise<void>((resolve) => {
+    stopTimer = run.agent.clock.after(left, resolve);
+  });
+  await run.cancellation.race(waiting).catch(() => stopTimer?.());
+  return run.now() - began;
+}
+
+/** A hook around the execution threw: the run ends as failed, with everything it had. */
+function forbid(run: Run, criterion: string, reason: string): void {
+  const evaluation: ContinuationEvaluation = {
+    criterion,
+    decision: 'forbid',
+    reason: run.agent.redactor.text(reason),
+    context: {},
+    stopReason: 'error',
+    remedy: { text: `mend the hook ${criterion}, then send a new message.` },
+  };
+  const before = run.state.lastContinuationOutcome?.evaluations ?? [];
+  const outcome = ContinuationOutcome.resolve([...before, evaluation]);
+  settle(run, outcome, null, null);
+}
+
+/** One last word per run or resume, as the status says. */
+export function end(run: Run): void {
+  const { events, state } = run;
+  const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
+  const { event } = statusFacts(status, stopReason);
+  if (status === 'in_progress' || event === 'AgentPaused') {
+    if (!events.wants('AgentPaused')) return;
+    const { kind, pendingApprovals } = state.pause ?? { kind: 'handover', pendingApprovals: [] };
+    events.emit('AgentPaused', {
+      kind,
+      pendingApprovals: events.redacted(pendingApprovals),
+      stepCount,
+    });
+    return;
+  }
+  const fields = { status, stopReason, stepCount, usage, cost, outcome };
+  if (event === 'AgentFailed') {
+    if (events.wants(event))
+      events.emit(event, { ...fields, error: state.currentStep?.errors.at(-1) ?? null });
+  } else if (event === 'AgentFinished' && events.wants(event)) events.emit(event, fields);
+}

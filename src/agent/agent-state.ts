@@ -1,0 +1,226 @@
+import { AppendOnly } from '../append-only.ts';
+import { isoTime, systemClock } from '../clock.ts';
+import type { ContinuationOutcome, ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import { uuid } from '../ids.ts';
+import type { Usage } from '../inference/usage.ts';
+import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import type { MessageContent } from '../messages/content-part.ts';
+import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
+import { Messages } from '../messages/messages.ts';
+import { AgentStatus, isOpen } from './agent-status.ts';
+import type { AgentStep, UnfinishedStep } from './agent-step.ts';
+import { newExecution, newSessionInfo, type Execution, type SessionInfo } from './execution.ts';
+import { readStateDocument } from './state-document.ts';
+
+/** Why the run waits: `approval`, `requested` (a tool asked), `handover` (the caller left `iterate`), or an owner's own word. */
+export interface Pause {
+  readonly kind: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly pendingApprovals: readonly PendingApproval[];
+}
+
+/** The fields of a state, with live lists. */
+export interface AgentStateData {
+  readonly version: 1;
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly parentAgentId: string | null;
+  readonly status: AgentStatus;
+  readonly info: SessionInfo;
+  readonly execution: Execution;
+  readonly executionStartedAt: string | null;
+  readonly messages: Messages;
+  readonly steps: AppendOnly<AgentStep>;
+  readonly unfinishedStep: UnfinishedStep | null;
+  readonly lastContinuationOutcome: ContinuationOutcome | null;
+  readonly pause: Pause | null;
+  readonly output: unknown;
+  readonly partialOutput: unknown;
+  readonly metadata: JsonObject;
+}
+
+export type AgentStepJSON = Omit<AgentStep, 'outcome'> & {
+  readonly outcome: ContinuationOutcomeJSON | null;
+};
+
+/** The whole state as one JSON document. */
+export type AgentStateJSON = Omit<
+  AgentStateData,
+  'messages' | 'steps' | 'unfinishedStep' | 'lastContinuationOutcome'
+> & {
+  readonly messages: readonly MessageJSON[];
+  readonly steps: readonly AgentStepJSON[];
+  readonly unfinishedStep:
+    | (AgentStepJSON & { readonly children: Readonly<Record<string, AgentStateJSON>> })
+    | null;
+  readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
+};
+
+/** A conversation and how far the work on it has come. Frozen: every change is a new state. */
+export class AgentState implements AgentStateData {
+  readonly version: 1;
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly parentAgentId: string | null;
+  readonly status: AgentStatus;
+  readonly info: SessionInfo;
+  readonly execution: Execution;
+  readonly executionStartedAt: string | null;
+  readonly messages: Messages;
+  readonly steps: AppendOnly<AgentStep>;
+  readonly unfinishedStep: UnfinishedStep | null;
+  readonly lastContinuationOutcome: ContinuationOutcome | null;
+  readonly pause: Pause | null;
+  readonly output: unknown;
+  readonly partialOutput: unknown;
+  readonly metadata: JsonObject;
+
+  private constructor(base: AgentStateData, patch: Partial<AgentStateData>) {
+    this.version = 1;
+    this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
+    this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
+    this.parentAgentId =
+      patch.parentAgentId === undefined ? base.parentAgentId : patch.parentAgentId;
+    this.status = patch.status === undefined ? base.status : patch.status;
+    this.info = patch.info === undefined ? base.info : patch.info;
+    this.execution = patch.execution === undefined ? base.execution : patch.execution;
+    this.executionStartedAt =
+      patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
+    this.messages = patch.messages === undefined ? base.messages : patch.messages;
+    this.steps = patch.steps === undefined ? base.steps : patch.steps;
+    this.unfinishedStep =
+      patch.unfinishedStep === undefined ? base.unfinishedStep : patch.unfinishedStep;
+    this.lastContinuationOutcome =
+      patch.lastContinuationOutcome === undefined
+        ? base.lastContinuationOutcome
+        : patch.lastContinuationOutcome;
+    this.pause = patch.pause === undefined ? base.pause : patch.pause;
+    this.output = patch.output === undefined ? base.output : patch.output;
+    this.partialOutput =
+      patch.partialOutput === undefined ? base.partialOutput : patch.partialOutput;
+    this.metadata = patch.metadata === undefined ? base.metadata : patch.metadata;
+    Object.freeze(this);
+  }
+
+  static empty(options: { readonly agentId?: string; readonly now?: number } = {}): AgentState {
+    const fresh: AgentStateData = {
+      version: 1,
+      agentId: options.agentId ?? uuid(),
+      agentName: null,
+      parentAgentId: null,
+      status: AgentStatus.Pending,
+      info: newSessionInfo(isoTime(options.now ?? systemClock.now())),
+      execution: newExecution('', null, 0),
+      executionStartedAt: null,
+      messages: Messages.empty(),
+      steps: AppendOnly.of<AgentStep>([]),
+      unfinishedStep: null,
+      lastContinuationOutcome: null,
+      pause: null,
+      output: null,
+      partialOutput: null,
+      metadata: {},
+    };
+    return new AgentState(fresh, {});
+  }
+
+  /** Revives a state from its JSON, migrating older documents; `executionStartedAt` is never restored. */
+  static from(json: AgentState | AgentStateJSON | JsonObject): AgentState {
+    return json instanceof AgentState ? json : new AgentState(readStateDocument(json), {});
+  }
+
+  /** The unfinished step, else the last one. */
+  get currentStep(): AgentStep | null {
+    return this.unfinishedStep ?? this.steps.at(-1) ?? null;
+  }
+  /** Recorded steps of this execution. */
+  get stepCount(): number {
+    return this.execution.stepCount;
+  }
+  /** Tokens of this execution; the session's are in `info`. */
+  get usage(): Usage {
+    return this.execution.usage;
+  }
+  get cost(): number | null {
+    return this.execution.cost;
+  }
+  /** Null while the execution is open. */
+  get stopReason(): StopReason | null {
+    return isOpen(this.status) ? null : (this.lastContinuationOutcome?.stopReason ?? null);
+  }
+  get pendingApprovals(): readonly PendingApproval[] {
+    return this.pause?.pendingApprovals ?? [];
+  }
+  /** What the model said last in this execution, '' if nothing yet. */
+  get outputText(): string {
+    for (let i = this.messages.length - 1; i >= this.execution.firstMessage; i--) {
+      const message = this.messages.at(i);
+      if (message?.isAssistant()) return message.text;
+    }
+    return '';
+  }
+
+  withUserMessage(content: MessageContent, more: Partial<MessageInput> = {}): AgentState {
+    return this.withMessages(Message.user(content, more));
+  }
+
+  /** Adds to the conversation. On an ended execution this makes the state ready for the next `run()`. */
+  withMessages(...messages: readonly MessageInput[]): AgentState {
+    if (this.unfinishedStep)
+      throw new AgentError(
+        'execution_open',
+        'This state waits for approvals, and a message between a tool call and its result would break the ' +
+          'conversation. Answer with resume(state, { approvals }) or end it with stop(state) first.',
+      );
+    return this.with({
+      messages: this.messages.append(...messages),
+      status: isOpen(this.status) ? this.status : AgentStatus.Pending,
+    });
+  }
+
+  /** Adds to what travels with the state. Only JSON survives; live things belong in `deps`. */
+  withMetadata(more: { readonly [key: string]: JsonValue }): AgentState {
+    const metadata = toJsonValue({ ...this.metadata, ...more }) as JsonObject;
+    return this.with({ metadata });
+  }
+
+  withAgentName(agentName: string): AgentState {
+    return this.with({ agentName });
+  }
+
+  /** Counts working time for this execution and for the whole session. */
+  addExecutionTime(seconds: number): AgentState {
+    const { execution, info } = this;
+    return this.with({
+      execution: { ...execution, cumulativeSeconds: execution.cumulativeSeconds + seconds },
+      info: {
+        ...info,
+        cumulativeExecutionSeconds: info.cumulativeExecutionSeconds + seconds,
+      },
+    });
+  }
+
+  /** The general change, for stores and the loop; `undefined` leaves a field as it is. */
+  with(patch: Partial<AgentStateData>): AgentState {
+    return new AgentState(this, patch);
+  }
+
+  toJSON(): AgentStateJSON {
+    return {
+      ...this,
+      messages: this.messages.toJSON(),
+      steps: this.steps.toJSON().map(plainStep),
+      unfinishedStep: this.unfinishedStep && plainStep(this.unfinishedStep),
+      lastContinuationOutcome: this.lastContinuationOutcome?.toJSON() ?? null,
+    };
+  }
+}
+
+const plainStep = <S extends AgentStep>(step: S) => ({
+  ...step,
+  outcome: step.outcome?.toJSON() ?? null,
+});

@@ -1,0 +1,53 @@
+import { StopReason } from '../continuation/stop-reason.ts';
+
+export const AgentStatus = {
+  Pending: 'pending',
+  InProgress: 'in_progress',
+  Paused: 'paused',
+  Completed: 'completed',
+  Stopped: 'stopped',
+  Failed: 'failed',
+} as const;
+export type AgentStatus = (typeof AgentStatus)[keyof typeof AgentStatus];
+
+export type BroadcastStatus =
+  | 'idle'
+  | 'processing'
+  | 'paused'
+  | 'completed'
+  | 'stopped'
+  | 'cancelled'
+  | 'failed';
+
+export interface StatusFacts {
+  readonly broadcast: BroadcastStatus;
+  readonly event: 'AgentStarted' | 'AgentPaused' | 'AgentFinished' | 'AgentFailed' | null;
+}
+
+/** The status a verdict leads to. `completed` is reached from `completed` alone. */
+export function statusOf(stopReason: StopReason): AgentStatus {
+  if (stopReason === StopReason.Completed) return AgentStatus.Completed;
+  return stopReason === StopReason.ErrorForbade || stopReason === StopReason.RetryLimitReached
+    ? AgentStatus.Failed
+    : AgentStatus.Stopped;
+}
+
+const facts: Readonly<Record<AgentStatus, StatusFacts>> = {
+  pending: { broadcast: 'idle', event: null },
+  in_progress: { broadcast: 'processing', event: 'AgentStarted' },
+  paused: { broadcast: 'paused', event: 'AgentPaused' },
+  completed: { broadcast: 'completed', event: 'AgentFinished' },
+  stopped: { broadcast: 'stopped', event: 'AgentFinished' },
+  failed: { broadcast: 'failed', event: 'AgentFailed' },
+};
+
+/** How a status shows on the wire and in events; the one place that maps it. */
+export const statusFacts = (status: AgentStatus, stopReason: StopReason | null): StatusFacts =>
+  status === AgentStatus.Stopped && stopReason === StopReason.UserRequested
+    ? { broadcast: 'cancelled', event: 'AgentFinished' }
+    : facts[status];
+
+export const isOpen = (status: AgentStatus): boolean =>
+  status === AgentStatus.InProgress || status === AgentStatus.Paused;
+
+export const agentStatuses: readonly AgentStatus[] = Object.values(AgentStatus);

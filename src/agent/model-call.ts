@@ -1,0 +1,252 @@
+import { Cancelled } from '../cancellation.ts';
+import { isoTime } from '../clock.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { RedactedDeltas } from '../events/redacted-deltas.ts';
+import { shortId } from '../ids.ts';
+import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
+import type {
+  InferenceChunk,
+  InferenceRequest,
+  InferenceResponse,
+} from '../inference/inference-driver.ts';
+import { modelCallFailed, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
+import { isReport, readResponse, type ReadCall } from '../inference/read-response.ts';
+import { usageOf } from '../inference/usage.ts';
+import { Message } from '../messages/message.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { withBudgetNote } from './budget-note.ts';
+import { HookFailure } from './hooks.ts';
+import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Asks the model once and fills the draft: with an answer, a failure, or what had arrived when it was cut. */
+export async function callModel(run: Run, draft: StepDraft): Promise<void> {
+  const answer = new Answer(run, draft);
+  try {
+    const { modelCall } = run.agent.hooks;
+    const request = requestFor(run, draft);
+    const response = modelCall
+      ? await run.cancellation.race(
+          modelCall(request, async (given) => answer.infer(given), run.hookContext),
+        )
+      : await answer.infer(request);
+    answer.accept(response);
+  } catch (thrown) {
+    if (isMisuse(thrown)) throw thrown;
+    answer.close();
+    if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
+    else answer.fail(thrown);
+  }
+}
+
+/** The caller's mistake, not the model's failure: it leaves `run()` as an exception. */
+export const isMisuse = (thrown: unknown): boolean =>
+  AgentError.is(thrown) && thrown.code !== 'model_call_failed';
+
+function requestFor(run: Run, draft: StepDraft): InferenceRequest {
+  const { agent } = run;
+  const { systemPrompt, response } = agent;
+  return {
+    system: agent.budgetNote ? withBudgetNote(run, systemPrompt) : systemPrompt,
+    messages: run.state.messages,
+    tools: agent.toolSchemas,
+    toolChoice: draft.softLanding === null ? agent.toolChoice : 'none',
+    responseFormat: response?.format ?? null,
+  };
+}
+
+/** One answer on its way in. */
+class Answer {
+  readonly #run: Run;
+  readonly #draft: StepDraft;
+  readonly #ids: string[] = [];
+  readonly #names: string[] = [];
+  readonly #deltas: RedactedDeltas[] = [];
+  #hold: ContentHold | null = null;
+  #partial: PartialAnswer = {};
+  #closed = false;
+
+  constructor(run: Run, draft: StepDraft) {
+    this.#run = run;
+    this.#draft = draft;
+  }
+
+  /** Streams whenever somebody listens to chunks or deltas. */
+  infer(request: InferenceRequest): Promise<InferenceResponse> {
+    const { agent, cancellation, events } = this.#run;
+    const { driver } = agent;
+    if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
+    if (driver.stream && (events.wants('StreamChunk') || events.wants('ToolCallDelta')))
+      return this.#stream(driver.stream(request, cancellation));
+    return cancellation.race(driver.infer(request, cancellation));
+  }
+
+  async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
+    const iterator = chunks[Symbol.asyncIterator]();
+    const { tools } = this.#run.agent;
+    this.#hold = tools.size > 0 ? new ContentHold() : null;
+    const pump = async (): Promise<InferenceResponse> => {
+      for (;;) {
+        const next = await iterator.next();
+        if (this.#closed) throw new Error('closed');
+        if (next.done === true) throw brokenOff();
+        if (next.value.type === 'done') return next.value.response;
+        this.#take(next.value);
+      }
+    };
+    try {
+      return await this.#run.cancellation.race(pump());
+    } finally {
+      // not awaited: a driver that hangs must not hold the run
+      iterator.return?.().catch(() => {});
+    }
+  }
+
+  #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
+    if (chunk.type === 'content') this.#show(this.#hold?.push(chunk.text) ?? chunk.text);
+    else if (chunk.type === 'usage') this.#partial = chunk;
+    else if (chunk.type === 'tool_call') this.#takeDelta(chunk);
+  }
+
+  #show(text: string): void {
+    if (text === '') return;
+    const { events } = this.#run;
+    const draft = this.#draft;
+    draft.shown += text;
+    const index = draft.chunks++;
+    if (events.wants('StreamChunk'))
+      events.emit(
+        'StreamChunk',
+        {
+          messageId: draft.messageId,
+          stepNumber: draft.number,
+          attempt: draft.attempt,
+          content: text,
+        },
+        index,
+      );
+  }
+
+  #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
+    const { events, agent } = this.#run;
+    const { index } = chunk;
+    const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
+    const tool = (this.#names[index] ||= chunk.name ?? '');
+    if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
+    const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(agent.redactor)).push(
+      chunk.argsDelta,
+    );
+    if (argsDelta !== '') events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta });
+  }
+
+  /** Ours if the provider's is missing or used; always ours in nested agents, whose ids share the root's space. */
+  #claimId(providerId: string | null): string {
+    const { usedIds, parent } = this.#run;
+    const id =
+      providerId === null || providerId === '' || parent || usedIds.has(providerId)
+        ? shortId('call_')
+        : providerId;
+    usedIds.add(id);
+    return id;
+  }
+
+  accept(response: InferenceResponse): void {
+    const draft = this.#draft;
+    const read = readResponse(response);
+    draft.usage = usageOf(response?.usage ?? this.#partial.usage);
+    draft.cost = response?.cost ?? this.#partial.cost ?? null;
+    if (isReport(read)) {
+      draft.failure = this.#run.record(read);
+      if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
+      return;
+    }
+    draft.finishReason = read.finishReason;
+    draft.notes.push(...read.notes);
+    draft.calls = Object.freeze(read.calls.map((call, i) => this.#toolCall(call, i)));
+    this.#addMessage(this.#guarded(read.content, read.calls), response);
+  }
+
+  /** The content to keep; also decides what becomes of text that was held back. */
+  #guarded(content: string, calls: readonly ReadCall[]): string {
+    const { tools, toolNameSet } = this.#run.agent;
+    const draft = this.#draft;
+    if (isCallLeak(content, calls)) {
+      draft.notes.push('contentLeakDropped');
+      return '';
+    }
+    if (calls.length === 0 && tools.size > 0 && looksLikeToolCall(content, toolNameSet))
+      draft.notes.push('looksLikeToolCall');
+    if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#show(content);
+    else if (this.#hold) this.#show(this.#hold.release());
+    return content;
+  }
+
+  #toolCall(call: ReadCall, index: number): ToolCall {
+    const id = this.#ids[index] ?? this.#claimId(call.providerId);
+    if (call.problem !== undefined) (this.#draft.problems ??= [])[index] = call.problem;
+    const { providerId, name, argsRaw } = call;
+    const args = argsRaw === undefined ? call.args : {};
+    if (argsRaw === undefined && (providerId === null || providerId === id))
+      return { id, name, args };
+    return {
+      id,
+      ...(providerId === null || providerId === id ? null : { providerId }),
+      name,
+      args,
+      ...(argsRaw === undefined ? null : { argsRaw }),
+    };
+  }
+
+  #addMessage(content: string, { reasoning, metadata }: Partial<InferenceResponse>): void {
+    const draft = this.#draft;
+    draft.addMessage(
+      Message.trusted({
+        id: draft.messageId,
+        role: 'assistant',
+        content,
+        toolCalls: draft.calls,
+        createdAt: isoTime(this.#run.now()),
+        metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
+      }),
+    );
+  }
+
+  /** Late chunks of a call that is over change nothing. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Keeps what was shown; calls that had begun to arrive are dropped, for they never were asked for. */
+  cut(): void {
+    const draft = this.#draft;
+    draft.isCut = true;
+    if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
+    this.#keepUsage(this.#partial);
+    if (draft.shown !== '') this.#addMessage(draft.shown, { metadata: { cut: true } });
+  }
+
+  fail(thrown: unknown): void {
+    const fromHook = thrown instanceof HookFailure;
+    const { report, partial } = readFailure(thrown);
+    this.#draft.failure = this.#run.record(
+      fromHook ? { type: 'unknown', code: 'hook_failed', message: thrown.message } : report,
+    );
+    this.#keepUsage({ ...this.#partial, ...partial });
+  }
+
+  #keepUsage({ usage, cost }: PartialAnswer): void {
+    const draft = this.#draft;
+    if (usage === undefined) draft.notes.push('usageUnknown');
+    draft.usage = usageOf(usage);
+    draft.cost = cost ?? null;
+  }
+}
+
+const noMetadata = Object.freeze({});
+
+const brokenOff = (): AgentError =>
+  modelCallFailed({
+    type: 'timeout',
+    code: 'stream_incomplete',
+    message: 'The stream of the model ended before the answer was complete.',
+  });

@@ -1,0 +1,103 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
+import { toJsonValue } from '../json.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
+import type { AnySchema, JsonSchema } from '../tools/schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { AgentDefinition } from './agent-options.ts';
+import { perform } from './agent-loop.ts';
+import { AgentState } from './agent-state.ts';
+import { startExecution, takeUp } from './open-run.ts';
+import { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Agents may call agents, but not without end. */
+const MAX_DEPTH = 8;
+
+interface Nested {
+  readonly definition: AgentDefinition;
+  readonly bus: EventBus;
+}
+
+export interface AsToolOptions extends Pick<ToolSpec<AnySchema, unknown>, 'needsApproval'> {
+  readonly name: string;
+  readonly description: string;
+  readonly maxResultChars?: number;
+}
+
+const parameters: JsonSchema = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'What the agent should do, in full.' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** The agent as a tool of another one: the model hands it a task, and gets its answer. */
+export function agentAsTool(nested: Nested, options: AsToolOptions): Tool {
+  const tool = defineTool({ ...options, parameters, execute: () => null });
+  return Object.freeze({ ...tool, timeoutMs: Number.POSITIVE_INFINITY, agent: nested });
+}
+
+export const definitionOf = (tool: Tool): AgentDefinition => (tool.agent as Nested).definition;
+
+/** A call that cannot go on before a person answers; holds the agent's state. */
+export class NestedPause {
+  readonly state: AgentState;
+  constructor(state: AgentState) {
+    this.state = state;
+  }
+}
+
+/** Runs an agent under the parent's call and execution; its usage counts for the parent's step. */
+export async function runNested(
+  parent: Run,
+  draft: StepDraft,
+  call: ToolCall,
+  tool: Tool,
+  args: unknown,
+): Promise<unknown> {
+  if (parent.depth + 1 >= MAX_DEPTH)
+    throw new Error(`Agents are nested deeper than ${MAX_DEPTH}. Let this one answer by itself.`);
+  const { definition, bus } = tool.agent as Nested;
+  const paused = draft.children?.get(call.id);
+  const state = paused ?? firstState(parent, args);
+  const child = new Run(definition, bus, state, { approvals: parent.approvals }, parent);
+  if (paused) takeUp(child);
+  else startExecution(child, parent.state.execution.id);
+  const usedBefore = paused ? paused.execution : null;
+  const ended = await perform(child, paused !== undefined);
+  draft.usage = addUsage(draft.usage, minusUsage(ended.usage, usedBefore?.usage ?? zeroUsage));
+  draft.cost = addCost(
+    draft.cost,
+    ended.cost === null ? null : ended.cost - (usedBefore?.cost ?? 0),
+  );
+  return valueOf(ended, tool.name);
+}
+
+function firstState(parent: Run, args: unknown): AgentState {
+  const { input } = args as { readonly input: string }; // checked against the schema above
+  return AgentState.empty({ now: parent.now() })
+    .with({ parentAgentId: parent.state.agentId, metadata: parent.state.metadata })
+    .withUserMessage(input);
+}
+
+function valueOf(ended: AgentState, name: string): unknown {
+  if (ended.status === 'paused') return new NestedPause(ended);
+  if (ended.status === 'completed') return toJsonValue(ended.output);
+  if (ended.status === 'stopped') return { stopped: ended.stopReason, text: ended.outputText };
+  const why = ended.lastContinuationOutcome?.decisive?.reason ?? 'it failed';
+  throw new Error(`The agent behind "${name}" failed: ${why}.`);
+}
+
+/** A state that names another agent cannot go on here. */
+export function checkAgentName(agent: AgentDefinition, state: AgentState): void {
+  if (state.agentName === null || state.agentName === agent.name) return;
+  throw new AgentError(
+    'foreign_state',
+    `This state belongs to agent "${state.agentName}", and this is agent "${agent.name}". ` +
+      'Run it with the agent that made it, or hand over on purpose with state.withAgentName(...).',
+    { details: { stateAgent: state.agentName, agent: agent.name } },
+  );
+}

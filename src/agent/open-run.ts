@@ -1,0 +1,133 @@
+import { isoTime } from '../clock.ts';
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { addGrants, checkedGrant, type GrantKind, type Grants } from '../continuation/grants.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { uuid } from '../ids.ts';
+import { AgentState } from './agent-state.ts';
+import { AgentStatus } from './agent-status.ts';
+import { newExecution } from './execution.ts';
+import type { Run } from './run.ts';
+
+/** Opens a new execution on a state that ends with a new user message. */
+export function startExecution(run: Run, executionId: string = uuid()): void {
+  const { state } = run;
+  const at = isoTime(run.now());
+  run.state = state.with({
+    agentName: run.agent.name,
+    status: AgentStatus.InProgress,
+    execution: newExecution(executionId, at, Math.max(0, state.messages.length - 1)),
+    executionStartedAt: run.parent ? null : at,
+    lastContinuationOutcome: null,
+    pause: null,
+    output: null,
+    partialOutput: null,
+  });
+  identify(run);
+}
+
+/** Goes on with an open execution: the wall clock starts anew, the accounts stay. */
+export function takeUp(run: Run, grant?: Grants): void {
+  const { state } = run;
+  const { execution } = state;
+  run.state = state.with({
+    agentName: run.agent.name,
+    status: AgentStatus.InProgress,
+    execution: {
+      ...execution,
+      grants: grant ? addGrants(execution.grants, grant) : execution.grants,
+      stretchSeconds: null,
+    },
+    executionStartedAt: run.parent ? null : isoTime(run.now()),
+    pause: state.unfinishedStep ? state.pause : null,
+  });
+  for (let i = state.steps.length - 1; i >= 0; i--) {
+    const step = state.steps.at(i);
+    if (step?.executionId !== execution.id) break;
+    for (const call of step.toolCalls) run.usedIds.add(call.id);
+  }
+  for (const call of state.unfinishedStep?.toolCalls ?? []) run.usedIds.add(call.id);
+  identify(run);
+}
+
+/** Reopens an ended execution with more budget, or says what is missing. */
+export function reopen(run: Run, given: Grants | undefined): void {
+  const { state } = run;
+  const outcome = state.lastContinuationOutcome;
+  const decisive = outcome?.decisive;
+  if (!outcome || !decisive?.remedy?.grant) throw notResumable(state, decisive);
+  const grant = given === undefined ? {} : checkedGrant(given);
+  takeUp(run, grant);
+  const { execution } = run.state;
+  const seconds = outcome.resolvedBy === 'ExecutionTimeLimit' ? grant.seconds : undefined;
+  run.state = run.state.with({
+    execution: {
+      ...execution,
+      handledStep: execution.stepCount,
+      stopRequest: null,
+      stretchSeconds: seconds ?? null,
+    },
+    pause: null,
+    output: null,
+    partialOutput: null,
+  });
+  const missing = missingGrants(run, outcome.evaluations, grant);
+  if (missing.length > 0) throw grantMissing(state, missing);
+}
+
+interface Missing {
+  readonly kind: GrantKind | null;
+  readonly amount: number;
+  readonly evaluation: ContinuationEvaluation;
+}
+
+/** What still stands in the way: grants the last verdict asked for, and limits that would forbid at once. */
+function missingGrants(
+  run: Run,
+  last: readonly ContinuationEvaluation[],
+  grant: Grants,
+): readonly Missing[] {
+  const missing = new Map<string, Missing>();
+  const note = (evaluation: ContinuationEvaluation): void => {
+    const asked = Object.entries(evaluation.remedy?.grant ?? {}) as [GrantKind, number][];
+    if (asked.length === 0)
+      missing.set(evaluation.criterion, { kind: null, amount: 0, evaluation });
+    for (const [kind, amount] of asked) missing.set(kind, { kind, amount, evaluation });
+  };
+  for (const evaluation of last) {
+    const kinds = Object.keys(evaluation.remedy?.grant ?? {}) as GrantKind[];
+    if (evaluation.decision === 'forbid' && kinds.some((kind) => grant[kind] === undefined))
+      note(evaluation);
+  }
+  const now = run.agent.criteria.evaluate(run.state, { now: run.now() });
+  for (const evaluation of now.evaluations) if (evaluation.decision === 'forbid') note(evaluation);
+  return [...missing.values()];
+}
+
+function grantMissing(state: AgentState, missing: readonly Missing[]): AgentError {
+  const blocking = missing.filter(({ kind }) => kind === null);
+  const grants = missing.filter(({ kind }) => kind !== null);
+  const reasons = missing.map(({ evaluation: e }) => `${e.criterion}: ${e.reason}`).join('; ');
+  const wanted = grants.map(({ kind, amount }) => `${kind}: ${amount}`).join(', ');
+  const todo =
+    blocking.length > 0
+      ? 'No grant can lift that: send a new message.'
+      : `Resume with resume(state, { grant: { ${wanted} } }) or as much as is needed.`;
+  return new AgentError('not_resumable', `This execution cannot go on yet (${reasons}). ${todo}`, {
+    details: { stopReason: state.stopReason, missing: grants.map(({ kind }) => kind) },
+  });
+}
+
+function notResumable(state: AgentState, decisive: ContinuationEvaluation | undefined): AgentError {
+  const why = decisive ? `${decisive.criterion}: ${decisive.reason}` : 'nothing was run yet';
+  return new AgentError(
+    'not_resumable',
+    `This execution is ${state.status} (${why}), and no grant can reopen it. ` +
+      'Send a new message: run(state.withUserMessage(...)).',
+    { details: { status: state.status, stopReason: state.stopReason, missing: [] } },
+  );
+}
+
+function identify(run: Run): void {
+  const { agentId, parentAgentId, execution } = run.state;
+  run.events.identify(agentId, parentAgentId, execution.id);
+}

@@ -1,0 +1,152 @@
+import { Cancellation } from '../cancellation.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import type { StopRequest } from '../continuation/run-view.ts';
+import type { Grants } from '../continuation/grants.ts';
+import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
+import type { EventListener } from '../events/agent-event.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { RunEvents } from '../events/run-events.ts';
+import type { CallFrame } from '../tools/call-tool.ts';
+import type { AgentDefinition } from './agent-options.ts';
+import type { AgentState } from './agent-state.ts';
+import type { Approvals } from './approvals.ts';
+import type { HookContext } from './hooks.ts';
+
+/** Options of every way to run an agent. */
+export interface RunOptions {
+  readonly executionId?: string;
+  readonly signal?: AbortSignal;
+  /** Hears every event of this run, nested agents included. */
+  readonly wiretap?: EventListener;
+  /** Live things for tools and hooks: connections, clients. Never stored. */
+  readonly deps?: Record<string, unknown>;
+}
+
+export interface ResumeOptions extends RunOptions {
+  readonly approvals?: Approvals;
+  readonly grant?: Grants;
+}
+
+/** One stretch of work on a state: what the loop needs besides the state itself. */
+export class Run implements CallFrame {
+  readonly agent: AgentDefinition;
+  readonly parent: Run | null;
+  readonly depth: number;
+  readonly events: RunEvents;
+  readonly cancellation: Cancellation;
+  readonly deps: Record<string, unknown>;
+  readonly approvals: Approvals;
+  /** Call ids used in this execution. */
+  readonly usedIds: Set<string> = new Set();
+  state: AgentState;
+  stopRequest: StopRequest | null = null;
+  pauseReason: string | null = null;
+  /** The caller of `iterate` went away: stop between steps, without a verdict. */
+  handedOver = false;
+  #dueAt: number = Number.POSITIVE_INFINITY;
+  #timerDueAt: number = Number.POSITIVE_INFINITY;
+  #stopTimer: (() => void) | null = null;
+  #unlinkSignal: (() => void) | null = null;
+
+  constructor(
+    agent: AgentDefinition,
+    bus: EventBus,
+    state: AgentState,
+    options: ResumeOptions,
+    parent: Run | null = null,
+  ) {
+    this.agent = agent;
+    this.parent = parent;
+    this.depth = parent ? parent.depth + 1 : 0;
+    this.state = state;
+    this.deps = options.deps ?? parent?.deps ?? {};
+    this.approvals = options.approvals ?? {};
+    this.cancellation = parent?.cancellation ?? new Cancellation();
+    this.events = new RunEvents({
+      bus,
+      wiretap: options.wiretap,
+      parent: parent?.events ?? null,
+      clock: agent.clock,
+      redactor: agent.redactor,
+    });
+    if (options.signal) this.#link(options.signal);
+  }
+
+  get clock(): Clock {
+    return this.agent.clock;
+  }
+  now(): number {
+    return this.agent.clock.now();
+  }
+
+  requestStop(reason: string): void {
+    this.stopRequest ??= { by: 'tool', reason: reason };
+  }
+  requestPause(reason: string): void {
+    this.pauseReason ??= reason;
+  }
+
+  record(report: ErrorReport): ErrorRecord {
+    const { redactor } = this.agent;
+    return {
+      ...report,
+      message: redactor.text(report.message),
+      retryable: report.retryable ?? true,
+      at: isoTime(this.now()),
+    };
+  }
+
+  get hookContext(): HookContext {
+    const { cancellation, deps, state } = this;
+    return {
+      agentId: state.agentId,
+      executionId: state.execution.id,
+      deps,
+      get signal() {
+        return cancellation.signal;
+      },
+    };
+  }
+
+  /** Cuts hanging work when the first time limit is reached. A nested agent is bound by its root's deadline. */
+  watchDeadline(now: number): void {
+    if (this.parent) return;
+    this.#dueAt = now + this.agent.criteria.remainingMs(this.state, now);
+    if (this.#dueAt < this.#timerDueAt) this.#arm(now);
+  }
+
+  /** Between steps a deadline cuts nothing: the criteria see it. */
+  pauseDeadline(): void {
+    this.#dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  dispose(): void {
+    this.#stopTimer?.();
+    this.#unlinkSignal?.();
+  }
+
+  /** One timer per run: when it fires early for a deadline that has moved, it is set anew. */
+  #arm(now: number): void {
+    this.#stopTimer?.();
+    this.#timerDueAt = this.#dueAt;
+    this.#stopTimer = this.agent.clock.after(Math.max(0, this.#dueAt - now), () => {
+      this.#stopTimer = null;
+      this.#timerDueAt = Number.POSITIVE_INFINITY;
+      const at = this.now();
+      if (this.#dueAt <= at)
+        this.cancellation.cancel({ by: 'deadline', reason: 'The time limit was reached.' });
+      else if (Number.isFinite(this.#dueAt)) this.#arm(at);
+    });
+  }
+
+  #link(signal: AbortSignal): void {
+    const cancel = (): void => {
+      const { reason } = signal as { reason: unknown };
+      const given = typeof reason === 'string' ? reason : null;
+      this.cancellation.cancel({ by: 'user', reason: given ?? 'a stop was requested' });
+    };
+    if (signal.aborted) return cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
+  }
+}

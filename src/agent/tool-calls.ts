@@ -1,0 +1,225 @@
+import { Cancelled } from '../cancellation.ts';
+import { messageOf, type ErrorRecord, type ErrorReport } from '../errors/error-record.ts';
+import { isRecord, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { callTool, ToolTimeout } from '../tools/call-tool.ts';
+import type { Tool } from '../tools/tool.ts';
+import { recordedValue, type ToolResult, type ToolResultKind } from '../tools/tool-result.ts';
+import { HookFailure, type ToolCallInput } from './hooks.ts';
+import { isMisuse } from './model-call.ts';
+import { NestedPause, runNested } from './nested-agent.ts';
+import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** How many calls of one step run at the same time. */
+const CONCURRENCY = 8;
+
+/** Brings every open call of the step to a result, or leaves it open where a person has to answer first. */
+export async function runCalls(run: Run, draft: StepDraft): Promise<void> {
+  const open = draft.openCalls;
+  if (open.length === 1) return await settle(run, draft, open[0] ?? 0);
+  const queue = open.values();
+  const worker = async (): Promise<void> => {
+    for (const place of queue) {
+      if (run.cancellation.cause) return;
+      await settle(run, draft, place);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, open.length) }, worker));
+}
+
+async function settle(run: Run, draft: StepDraft, place: number): Promise<void> {
+  const desk = new CallDesk(run, draft, place);
+  const { call } = desk;
+  const problem = draft.problems?.[place];
+  if (draft.softLanding !== null && !run.approvals[call.id])
+    return desk.close(
+      'blocked',
+      'Not run: this was the last step, kept for an answer without tools.',
+    );
+  if (problem !== undefined) return desk.reject('bad_arguments', problem);
+  const tool = run.agent.tools.get(call.name);
+  if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
+  if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
+  const answer = run.approvals[call.id];
+  if (answer && 'deny' in answer) return desk.close('denied', `Denied by a person: ${answer.deny}`);
+  const args = answer?.args === undefined ? call.args : desk.edit(answer.args);
+  const waits = draft.announced.has(call.id);
+  let ready: unknown;
+  try {
+    const checking = tool.check(args);
+    const checked = checking instanceof Promise ? await run.cancellation.race(checking) : checking;
+    if (!checked.ok) return desk.reject('bad_arguments', badArguments(call.name, checked.message));
+    if (
+      !answer &&
+      (waits || (tool.needsApproval && (await needsApproval(run, tool, checked.value))))
+    )
+      return;
+    ready = checked.value;
+  } catch (error) {
+    if (run.cancellation.cause) return;
+    return desk.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
+  }
+  await desk.run(tool, args, ready);
+}
+
+const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
+  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
+
+/** Writes down what becomes of one call, and tells the listeners. */
+class CallDesk {
+  readonly #run: Run;
+  readonly #draft: StepDraft;
+  readonly #place: number;
+  #startedAt = 0;
+
+  constructor(run: Run, draft: StepDraft, place: number) {
+    this.#run = run;
+    this.#draft = draft;
+    this.#place = place;
+  }
+
+  get call(): ToolCall {
+    return this.#draft.calls[this.#place] as ToolCall; // places are taken from the list of calls
+  }
+
+  /** Records arguments that a person changed; the model is told in the result. */
+  edit(args: JsonObject): JsonObject {
+    const edited = toJsonValue(args) as JsonObject;
+    const draft = this.#draft;
+    draft.calls = draft.calls.with(this.#place, { ...this.call, args: edited });
+    draft.notes.push(`argsEdited:${this.call.id}`);
+    return edited;
+  }
+
+  async run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
+    const { events, cancellation } = this.#run;
+    const { id: toolCallId } = this.call;
+    this.#startedAt = this.#run.now();
+    const isResumed = this.#draft.children?.has(toolCallId) === true;
+    if (!isResumed && events.wants('ToolCallStarted'))
+      events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
+    try {
+      const { toolCall } = this.#run.agent.hooks;
+      if (!toolCall) return this.#finish(tool, await this.#invoke(tool, checked));
+      let own: unknown = notRun;
+      const input: ToolCallInput = {
+        tool: tool.name,
+        callId: toolCallId,
+        args,
+        state: this.#run.state,
+      };
+      const returned = await cancellation.race(
+        toolCall(
+          input,
+          async (given) => (own = await this.#invokeGiven(tool, given.args, args, checked)),
+          this.#run.hookContext,
+        ),
+      );
+      if (returned !== own && isRecord(returned) && typeof returned['blocked'] === 'string')
+        return this.close('blocked', `Blocked: ${returned['blocked']}`);
+      return this.#finish(tool, returned);
+    } catch (error) {
+      return this.#caught(error);
+    }
+  }
+
+  async #invokeGiven(
+    tool: Tool,
+    given: JsonObject,
+    args: JsonObject,
+    checked: unknown,
+  ): Promise<unknown> {
+    if (given === args) return this.#invoke(tool, checked);
+    const again = await tool.check(given);
+    if (!again.ok) throw new Error(badArguments(tool.name, again.message));
+    return this.#invoke(tool, again.value);
+  }
+
+  #invoke(tool: Tool, checked: unknown): Promise<unknown> {
+    const run = this.#run;
+    const { cause } = run.cancellation;
+    if (cause) throw new Cancelled(cause);
+    if (tool.agent !== undefined) return runNested(run, this.#draft, this.call, tool, checked);
+    return callTool(tool, checked, this.call.id, run);
+  }
+
+  #finish(tool: Tool, returned: unknown): void {
+    if (returned instanceof NestedPause) {
+      (this.#draft.children ??= new Map()).set(this.call.id, returned.state);
+      return;
+    }
+    this.#draft.children?.delete(this.call.id);
+    // an agent that was cut off with this run has no answer: its call is sealed like any other
+    if (tool.agent !== undefined && this.#run.cancellation.cause) return;
+    const { value, cut } = recordedValue(returned, tool.maxResultChars);
+    if (cut) this.#draft.notes.push(`resultCut:${this.call.id}`);
+    this.close('ok', value);
+  }
+
+  #caught(error: unknown): void {
+    if (isMisuse(error)) throw error;
+    const { cause } = this.#run.cancellation;
+    this.#draft.children?.delete(this.call.id);
+    if (cause || error instanceof Cancelled) return;
+    if (error instanceof ToolTimeout)
+      return this.fail(
+        { type: 'timeout', code: 'tool_timeout', message: error.message },
+        'timeout',
+      );
+    const code = error instanceof HookFailure ? 'hook_failed' : 'tool_failed';
+    this.fail({ type: 'tool', code, message: messageOf(error) });
+  }
+
+  reject(code: string, message: string): void {
+    this.fail({ type: 'validation', code, message });
+  }
+
+  fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
+    const error = this.#run.record({ ...report, toolName: this.call.name });
+    this.close(kind, `Error: ${error.message}`, error);
+  }
+
+  close(kind: ToolResultKind, value: JsonValue, error: ErrorRecord | null = null): void {
+    const { events } = this.#run;
+    const { id, name } = this.call;
+    const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
+    const durationMs = Math.round(took * 1000) / 1000;
+    const result: ToolResult = error
+      ? { callId: id, kind, value, error, durationMs }
+      : { callId: id, kind, value, durationMs };
+    this.#draft.results[this.#place] = result;
+    if (!events.wants('ToolCallCompleted')) return;
+    events.emit('ToolCallCompleted', {
+      tool: name,
+      toolCallId: id,
+      success: kind === 'ok',
+      error: kind === 'ok' ? null : (error?.message ?? kind),
+      durationMs,
+      result: events.redacted(value),
+    });
+  }
+}
+
+/** Gives every call that is still open a result, so that the conversation stays valid. */
+export function sealOpenCalls(run: Run, draft: StepDraft): void {
+  const { cause } = run.cancellation;
+  for (const place of draft.openCalls) {
+    const desk = new CallDesk(run, draft, place);
+    if (cause?.by === 'deadline')
+      desk.close('timeout', 'Not finished: the time limit was reached.');
+    else
+      desk.close(
+        'aborted',
+        `Not finished: ${cause?.reason ?? run.stopRequest?.reason ?? 'stopped'}.`,
+      );
+  }
+}
+
+const notRun = Symbol('not run');
+
+const unknownTool = (name: string, known: readonly string[]): string =>
+  `There is no tool "${name}". Available: ${known.join(', ') || 'none'}.`;
+
+const badArguments = (name: string, message: string): string =>
+  `The arguments of "${name}" do not fit: ${message}. Call it again with arguments that match its schema.`;

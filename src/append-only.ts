@@ -1,0 +1,47 @@
+/**
+ * An immutable list whose append is O(1): handles share one growing buffer, and each sees only its own length.
+ * Appending to a handle that is not the newest copies once, so an older handle never changes.
+ */
+export class AppendOnly<T> implements Iterable<T> {
+  readonly #buffer: T[];
+  readonly #length: number;
+
+  private constructor(buffer: T[], length: number) {
+    this.#buffer = buffer;
+    this.#length = length;
+  }
+
+  static of<T>(items: readonly T[]): AppendOnly<T> {
+    return new AppendOnly([...items], items.length);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  at(index: number): T | undefined {
+    const position = index < 0 ? this.#length + index : index;
+    return position >= 0 && position < this.#length ? this.#buffer[position] : undefined;
+  }
+
+  append(...items: readonly T[]): AppendOnly<T> {
+    if (items.length === 0) return this;
+    const buffer =
+      this.#buffer.length === this.#length ? this.#buffer : this.#buffer.slice(0, this.#length);
+    for (const item of items) buffer.push(item);
+    return new AppendOnly(buffer, buffer.length);
+  }
+
+  slice(start: number, end: number = this.#length): T[] {
+    const position = (index: number) => (index < 0 ? Math.max(0, this.#length + index) : index);
+    return this.#buffer.slice(position(start), Math.min(position(end), this.#length));
+  }
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let i = 0; i < this.#length; i++) yield this.#buffer[i] as T; // i is below the length
+  }
+
+  toJSON(): T[] {
+    return this.slice(0);
+  }
+}

@@ -1,0 +1,59 @@
+/** The only source of time. `now` is milliseconds since the epoch, with fractions where the platform has them. */
+export interface Clock {
+  now(): number;
+  /** Calls `fn` once after `ms` milliseconds unless the returned function cancels it. */
+  after(ms: number, fn: () => void): () => void;
+}
+
+/** Node and browsers fire a longer timer at once. */
+const LONGEST_TIMER_MS = 0x7fffffff;
+/** A jump larger than this means that somebody set the clock: follow it. */
+const RESYNC_MS = 100;
+
+let offset = Date.now() - performance.now();
+
+export const systemClock: Clock = {
+  now(): number {
+    const wall = Date.now();
+    const fine = performance.now() + offset;
+    if (Math.abs(wall - fine) < RESYNC_MS) return fine;
+    offset = wall - performance.now();
+    return wall;
+  },
+  after(ms, fn): () => void {
+    let timer: ReturnType<typeof setTimeout>;
+    const arm = (left: number): void => {
+      timer =
+        left > LONGEST_TIMER_MS
+          ? setTimeout(arm, LONGEST_TIMER_MS, left - LONGEST_TIMER_MS)
+          : setTimeout(fn, left);
+    };
+    arm(Math.max(0, ms));
+    return () => clearTimeout(timer);
+  },
+};
+
+let formattedMs = Number.NaN;
+let formatted = '';
+
+/** ISO 8601 text of a time; steps of one run mostly share a millisecond, so the last one is remembered. */
+export function isoTime(ms: number): string {
+  const whole = Math.floor(ms);
+  if (whole !== formattedMs) {
+    formatted = new Date(whole).toISOString();
+    formattedMs = whole;
+  }
+  return formatted;
+}
+
+let parsedIso = '';
+let parsed = Number.NaN;
+
+/** Milliseconds of an ISO text, the last one remembered: criteria ask for the same start every step. */
+export function msOf(iso: string): number {
+  if (iso !== parsedIso) {
+    parsed = Date.parse(iso);
+    parsedIso = iso;
+  }
+  return parsed;
+}

@@ -1,0 +1,146 @@
+import { systemClock } from '../clock.ts';
+import { invalidOption } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { isRecord } from '../json.ts';
+import type { ContinuationCriterion, CriterionContext, LandingReserve } from './criterion.ts';
+import { isDecision, type ContinuationDecision } from './decision.ts';
+import { ContinuationEvaluation } from './evaluation.ts';
+import { ContinuationOutcome } from './outcome.ts';
+import type { RunView } from './run-view.ts';
+import { forbidOrder, StopReason } from './stop-reason.ts';
+
+/** All voices of an agent. Asks every one of them, always: a stop is explained by all, not by the first. */
+export class ContinuationCriteria<S extends RunView = RunView> {
+  readonly #criteria: readonly ContinuationCriterion<S>[];
+
+  private constructor(criteria: readonly ContinuationCriterion<S>[]) {
+    for (const criterion of criteria)
+      if (typeof criterion?.evaluate !== 'function' || typeof criterion.name !== 'string')
+        throw invalidOption('ContinuationCriteria', criterion, 'criteria of { name, evaluate }');
+    this.#criteria = Object.freeze([...criteria]);
+  }
+
+  static from<S extends RunView = RunView>(
+    ...criteria: readonly ContinuationCriterion<S>[]
+  ): ContinuationCriteria<S> {
+    return new ContinuationCriteria(criteria);
+  }
+
+  with(...more: readonly ContinuationCriterion<S>[]): ContinuationCriteria<S> {
+    return new ContinuationCriteria([...this.#criteria, ...more]);
+  }
+
+  get list(): readonly ContinuationCriterion<S>[] {
+    return this.#criteria;
+  }
+
+  /** Two rounds: ordinary criteria first, then the limits, which bite only while work is pending. */
+  evaluate(
+    state: S,
+    { now = systemClock.now() }: { readonly now?: number } = {},
+  ): ContinuationOutcome {
+    const criteria = this.#criteria;
+    const evaluations = new Array<ContinuationEvaluation>(criteria.length);
+    const { grants } = state.execution;
+    const first: CriterionContext = { workPending: false, grants, now };
+    let strongest: ContinuationDecision = 'allow';
+    for (let i = 0; i < criteria.length; i++) {
+      const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
+      if (criterion.kind === 'limit') continue;
+      const evaluation = ask(criterion, state, first);
+      evaluations[i] = evaluation;
+      if (outranks(evaluation.decision, strongest)) strongest = evaluation.decision;
+    }
+    const second: CriterionContext = {
+      workPending: strongest === 'request' || strongest === 'allow',
+      grants,
+      now,
+    };
+    for (let i = 0; i < criteria.length; i++) {
+      const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
+      if (criterion.kind === 'limit') evaluations[i] = ask(criterion, state, second);
+    }
+    return ContinuationOutcome.resolve(evaluations);
+  }
+
+  canContinue(state: S): boolean {
+    return this.evaluate(state).shouldContinue;
+  }
+  decide(state: S): ContinuationDecision {
+    return this.evaluate(state).decision;
+  }
+
+  /** Name of the limit whose last allowed step comes next, by the order of stop reasons; null if none. */
+  landing(state: S, now: number, reserve: LandingReserve): string | null {
+    const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
+    const due = this.#criteria.filter((c) => c.landsNext?.(state, context, reserve));
+    if (due.length < 2) return due[0]?.name ?? null;
+    const rank = (c: ContinuationCriterion<S>): number =>
+      forbidOrder.indexOf(c.stopReason ?? StopReason.GuardForbade);
+    return due.reduce((best, c) => (rank(c) < rank(best) ? c : best)).name;
+  }
+
+  /** What each limit has used of its budget, in words: "3 of 20 steps". */
+  budget(state: S, now: number): readonly string[] {
+    const context: CriterionContext = { workPending: false, grants: state.execution.grants, now };
+    return this.#criteria
+      .filter((c) => c.kind === 'limit')
+      .map((c) => ask(c, state, context).reason);
+  }
+
+  /** Milliseconds until the first time limit must cut a hanging call; Infinity without one. */
+  remainingMs(state: S, now: number): number {
+    const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
+    let least = Number.POSITIVE_INFINITY;
+    for (const criterion of this.#criteria) {
+      const left = criterion.remainingMs?.(state, context);
+      if (left !== undefined && left < least) least = left;
+    }
+    return least;
+  }
+}
+
+const outranks = (a: ContinuationDecision, b: ContinuationDecision): boolean =>
+  a !== b &&
+  (a === 'forbid' || (a === 'request' && b !== 'forbid') || (a === 'stop' && b === 'allow'));
+
+function ask<S>(
+  criterion: ContinuationCriterion<S>,
+  state: S,
+  context: CriterionContext,
+): ContinuationEvaluation {
+  try {
+    const answer: unknown = criterion.evaluate(state, context);
+    if (isDecision(answer)) return ContinuationEvaluation.fromDecision(criterion.name, answer);
+    if (isRecord(answer) && isDecision(answer['decision']))
+      return completed(criterion.name, answer);
+    return broken(criterion.name, `returned ${describeAnswer(answer)} instead of a decision`);
+  } catch (error) {
+    return broken(criterion.name, `threw: ${defaultRedactor.text(messageOf(error))}`);
+  }
+}
+
+function completed(
+  criterion: string,
+  answer: Partial<ContinuationEvaluation>,
+): ContinuationEvaluation {
+  if (answer.criterion === criterion && answer.reason !== undefined && answer.context !== undefined)
+    return answer as ContinuationEvaluation;
+  const decision = answer.decision as ContinuationDecision; // checked by the caller
+  return { ...ContinuationEvaluation.fromDecision(criterion, decision), ...answer, criterion };
+}
+
+const describeAnswer = (answer: unknown): string =>
+  answer instanceof Promise
+    ? 'a promise (criteria are synchronous)'
+    : (JSON.stringify(answer) ?? String(answer));
+
+const broken = (criterion: string, what: string): ContinuationEvaluation => ({
+  criterion,
+  decision: 'forbid',
+  reason: `${criterion} ${what}`,
+  context: { broken: true },
+  stopReason: StopReason.ErrorForbade,
+  remedy: { text: `mend the criterion ${criterion}, then send a new message.` },
+});

@@ -1,0 +1,26 @@
+import type { ContinuationCriterion } from '../criterion.ts';
+import { StopReason } from '../stop-reason.ts';
+import { limitCriterion } from './limit.ts';
+
+/** Counts the known cost of this execution; without a price it cannot bind, and says so. */
+export const costLimit = (maxCost: number): ContinuationCriterion =>
+  limitCriterion({
+    name: 'CostLimit',
+    stopReason: StopReason.GuardForbade,
+    max: maxCost,
+    unit: 'cost',
+    option: 'withMaxCost(...)',
+    grant: 'cost',
+    used: (state) => state.execution.cost,
+  });
+
+/** The same over the whole session. */
+export const sessionCostLimit = (maxCost: number): ContinuationCriterion =>
+  limitCriterion({
+    name: 'SessionCostLimit',
+    stopReason: StopReason.GuardForbade,
+    max: maxCost,
+    unit: 'cost of the session',
+    option: 'sessionCostLimit(...)',
+    used: (state) => state.info.cost,
+  });

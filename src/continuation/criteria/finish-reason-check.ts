@@ -1,0 +1,43 @@
+import type { ContinuationCriterion } from '../criterion.ts';
+import { sharedEvaluations, type ContinuationEvaluation } from '../evaluation.ts';
+import { stepToJudge } from '../run-view.ts';
+import { StopReason } from '../stop-reason.ts';
+
+const name = 'FinishReasonCheck';
+const meanings: Readonly<Record<string, string>> = {
+  length: 'the answer was cut off at the output limit',
+  content_filter: 'the provider filtered the answer',
+};
+
+/** Forbids on an answer without tool calls that ended for one of `reasons`: a truncated answer is not completed. */
+export const finishReasonCheck = (
+  reasons: readonly string[] = ['length', 'content_filter'],
+): ContinuationCriterion => {
+  const allowed = sharedEvaluations((finishReason: string | null) => ({
+    criterion: name,
+    decision: 'allow',
+    reason: finishReason === null ? 'no answer to judge' : `finish reason ${finishReason}`,
+    context: { finishReason, reasons },
+  }));
+  return {
+    name,
+    evaluate(state): ContinuationEvaluation {
+      const step = stepToJudge(state);
+      const finishReason = step?.finishReason ?? null;
+      if (step?.type !== 'final' || finishReason === null || !reasons.includes(finishReason))
+        return allowed(finishReason);
+      return {
+        criterion: name,
+        decision: 'forbid',
+        reason: `finish reason ${finishReason}: ${meanings[finishReason] ?? 'listed as a reason to stop'}`,
+        context: { finishReason, reasons },
+        stopReason: StopReason.FinishReasonReceived,
+        remedy: {
+          text: 'let the model carry on, resume(state, { grant: { steps: 1 } }), give it more output tokens, or change the list with withFinishReasons(...).',
+          option: 'withFinishReasons(...)',
+          grant: { steps: 1 },
+        },
+      };
+    },
+  };
+};

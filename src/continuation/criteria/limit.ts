@@ -1,0 +1,111 @@
+import { positive } from '../../errors/agent-error.ts';
+import type { ContinuationCriterion, CriterionContext, LandingReserve } from '../criterion.ts';
+import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
+import type { GrantKind } from '../grants.ts';
+import { isAnswered, stepToJudge, type RunView } from '../run-view.ts';
+import type { StopReason } from '../stop-reason.ts';
+
+/** One counted limit. All of them forbid by the rule in {@link limitCriterion}; each only says what it counts. */
+export interface LimitSpec {
+  readonly name: string;
+  readonly stopReason: StopReason;
+  readonly max: number;
+  /** What is counted, in the plural: "steps". */
+  readonly unit: string;
+  /** The builder's method that raises it, for the remedy. */
+  readonly option: string;
+  /** What extends it for one execution; limits of the whole session have none. */
+  readonly grant?: GrantKind;
+  /** Null when it cannot be known (a cost without a price). */
+  used(state: RunView, now: number): number | null;
+  /** Where the limit is not simply `max` plus what was granted. */
+  limit?(state: RunView, context: CriterionContext): number;
+  /** How much of it a soft landing keeps back for the last answer. */
+  reserve?(reserve: LandingReserve): number;
+  /** Time limits count in seconds, cut hanging calls, and look ahead over a wait. */
+  readonly isTime?: boolean;
+}
+
+/** Sums of fractions of a second end a hair below the limit that they reach. */
+const ROUNDING = 1e-6;
+
+/**
+ * Forbids while work is pending and the budget is used up, or once its landing step was answered.
+ * Otherwise it has no objection: an answer on the last allowed step is not a stop by the limit.
+ */
+export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
+  const { name, max, unit, stopReason, grant } = spec;
+  positive(name, max);
+  const limitOf = (state: RunView, context: CriterionContext): number =>
+    spec.limit?.(state, context) ?? max + (grant ? (context.grants[grant] ?? 0) : 0);
+
+  const criterion: ContinuationCriterion = {
+    name,
+    kind: 'limit',
+    stopReason,
+    limit: max,
+    evaluate(state, context): ContinuationEvaluation {
+      const limit = limitOf(state, context);
+      const used = spec.used(state, context.now);
+      if (used === null)
+        return {
+          criterion: name,
+          decision: 'allow',
+          reason: `${unit} unknown, so the limit of ${amount(limit)} cannot bind`,
+          context: { used, limit },
+        };
+      const step = stepToJudge(state);
+      const waitMs = (spec.isTime && step?.waitMs) || 0;
+      const landed = step?.softLanding === name && isAnswered(step);
+      const counted = `${spec.isTime ? seconds(used) : amount(used)} of ${amount(limit)} ${unit}`;
+      if (!landed && !(context.workPending && used + waitMs / 1000 >= limit - ROUNDING))
+        return { criterion: name, decision: 'allow', reason: counted, context: { used, limit } };
+      const how = landed
+        ? `${counted} used, and the last step kept for an answer was taken`
+        : waitMs > 0 && used < limit
+          ? `${counted} used, and the next try would have to wait ${amount(waitMs / 1000)} seconds`
+          : `${counted} used while work is still pending`;
+      return {
+        criterion: name,
+        decision: 'forbid',
+        reason: how,
+        context: waitMs > 0 ? { used, limit, waitMs } : { used, limit },
+        stopReason,
+        remedy: remedyFor(spec, used, limit),
+      };
+    },
+  };
+  const { reserve } = spec;
+  if (reserve)
+    criterion.landsNext = (state, context, kept) => {
+      const used = spec.used(state, context.now);
+      return used !== null && used + reserve(kept) >= limitOf(state, context);
+    };
+  if (spec.isTime)
+    criterion.remainingMs = (state, context) =>
+      (limitOf(state, context) - (spec.used(state, context.now) ?? 0)) * 1000;
+  return criterion;
+}
+
+/** As much again as was configured, and enough to cover what was used beyond it. */
+function remedyFor({ max, unit, option, grant }: LimitSpec, used: number, limit: number): Remedy {
+  if (grant === undefined)
+    return { text: `raise it with ${option}, then send a new message.`, option };
+  const more = max + Math.max(0, grant === 'seconds' ? 0 : used - limit);
+  return {
+    text: `grant more ${unit}, resume(state, { grant: { ${grant}: ${amount(more)} } }), or raise the limit with ${option}.`,
+    option,
+    grant: { [grant]: round(more) },
+  };
+}
+
+const round = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+/** Whole numbers as they are, others to the digits that matter. */
+function amount(value: number): string {
+  if (Number.isInteger(value)) return String(value);
+  return value < 0.01 ? value.toPrecision(2) : String(Math.round(value * 100) / 100);
+}
+
+/** Tenths are enough for a person; the exact number is in the context. */
+const seconds = (value: number): string => String(Math.round(value * 10) / 10);

@@ -1,0 +1,67 @@
+import { canonicalJson } from '../../json.ts';
+import { positive } from '../../errors/agent-error.ts';
+import type { ContinuationCriterion } from '../criterion.ts';
+import type { ContinuationEvaluation } from '../evaluation.ts';
+import type { RunView } from '../run-view.ts';
+import { StopReason } from '../stop-reason.ts';
+
+const name = 'NoProgressLimit';
+
+/** Forbids once the same tool got the same arguments and gave the same result `times` in a row. */
+export const noProgressLimit = (times: number): ContinuationCriterion => {
+  positive(name, times);
+  return {
+    name,
+    kind: 'limit',
+    stopReason: StopReason.GuardForbade,
+    limit: times,
+    evaluate(state, { workPending }): ContinuationEvaluation {
+      const { tool, repeats } = sameCallsAtTheEnd(state, times);
+      const context = { used: repeats, limit: times, toolName: tool };
+      if (!workPending || repeats < times)
+        return {
+          criterion: name,
+          decision: 'allow',
+          reason:
+            tool === null
+              ? 'no tool was called'
+              : `${repeats} of ${times} identical calls in a row`,
+          context,
+        };
+      return {
+        criterion: name,
+        decision: 'forbid',
+        reason: `${tool} was called ${repeats} of ${times} times in a row with the same arguments and the same result`,
+        context,
+        stopReason: StopReason.GuardForbade,
+        remedy: {
+          text: `send a new message that says what to do instead, make ${tool} say more, or raise noProgressLimit(...).`,
+          option: 'noProgressLimit(...)',
+        },
+      };
+    },
+  };
+};
+
+/** Looks back over as many calls as could matter, newest first. */
+function sameCallsAtTheEnd(
+  state: RunView,
+  times: number,
+): { readonly tool: string | null; readonly repeats: number } {
+  let tool: string | null = null;
+  let print = '';
+  let repeats = 0;
+  for (let i = -1; repeats < times; i--) {
+    const step = state.steps.at(i);
+    if (step === undefined || step.executionId !== state.execution.id) break;
+    for (const call of step.toolCalls.toReversed()) {
+      const result = step.results.find((r) => r.callId === call.id);
+      const next = canonicalJson([call.name, call.args, result?.kind, result?.value]);
+      if (tool === null) [tool, print] = [call.name, next];
+      else if (next !== print) return { tool, repeats };
+      repeats += 1;
+      if (repeats === times) return { tool, repeats };
+    }
+  }
+  return { tool, repeats };
+}

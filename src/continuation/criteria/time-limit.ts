@@ -1,0 +1,56 @@
+import { msOf } from '../../clock.ts';
+import { invalidOption } from '../../errors/agent-error.ts';
+import { isRecord } from '../../json.ts';
+import type { ContinuationCriterion } from '../criterion.ts';
+import { StopReason } from '../stop-reason.ts';
+import { limitCriterion } from './limit.ts';
+
+export interface TimeLimit {
+  readonly seconds: number;
+}
+
+/**
+ * Wall clock since the last run or resume. Reads 0 while nothing runs: falling back to the session's start would
+ * time out every conversation on its second day.
+ */
+export const executionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
+  limitCriterion({
+    ...time('ExecutionTimeLimit', limit),
+    unit: 'seconds',
+    option: 'withTimeout({ seconds })',
+    grant: 'seconds',
+    used: ({ executionStartedAt }, now) =>
+      executionStartedAt === null ? 0 : Math.max(0, now - msOf(executionStartedAt)) / 1000,
+    limit: ({ execution }, { grants }) =>
+      execution.stretchSeconds ?? limit.seconds + (grants.seconds ?? 0),
+  });
+
+/** Working time of this execution, across pauses; waiting for a person does not count. */
+export const cumulativeExecutionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
+  limitCriterion({
+    ...time('CumulativeExecutionTimeLimit', limit),
+    unit: 'working seconds',
+    option: 'withCumulativeTimeout({ seconds })',
+    grant: 'seconds',
+    used: (state) => state.execution.cumulativeSeconds,
+  });
+
+/** Working time of the whole session. */
+export const sessionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
+  limitCriterion({
+    ...time('SessionTimeLimit', limit),
+    unit: 'working seconds of the session',
+    option: 'sessionTimeLimit({ seconds })',
+    used: (state) => state.info.cumulativeExecutionSeconds,
+  });
+
+function time(name: string, limit: TimeLimit) {
+  if (!isRecord(limit)) throw invalidOption(name, limit, '{ seconds: <number> }');
+  return {
+    name,
+    stopReason: StopReason.TimeLimitReached,
+    max: limit.seconds,
+    isTime: true,
+    reserve: ({ seconds }: { readonly seconds: number }) => seconds,
+  };
+}

@@ -1,0 +1,28 @@
+import type { ContinuationCriterion } from '../criterion.ts';
+import { StopReason } from '../stop-reason.ts';
+import { limitCriterion } from './limit.ts';
+
+/** Counts input and output of this execution. Input is counted again each step, as providers bill it. */
+export const tokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
+  limitCriterion({
+    name: 'TokenUsageLimit',
+    stopReason: StopReason.TokenLimitReached,
+    max: maxTokens,
+    unit: 'tokens',
+    option: 'withMaxTokens(...)',
+    grant: 'tokens',
+    used: (state) => state.execution.usage.total,
+    reserve: ({ tokens }) => tokens,
+  });
+
+/** The same over the whole session. */
+export const sessionTokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
+  limitCriterion({
+    name: 'SessionTokenUsageLimit',
+    stopReason: StopReason.TokenLimitReached,
+    max: maxTokens,
+    unit: 'tokens of the session',
+    option: 'sessionTokenUsageLimit(...)',
+    used: (state) => state.info.usage.total,
+    reserve: ({ tokens }) => tokens,
+  });

@@ -1,0 +1,40 @@
+import type { ContinuationDecision } from './decision.ts';
+import type { ContinuationEvaluation } from './evaluation.ts';
+import type { Grants } from './grants.ts';
+import type { RunView } from './run-view.ts';
+import type { StopReason } from './stop-reason.ts';
+
+export interface CriterionContext {
+  /** Whether the run would go on if no limit objected; known to criteria of kind `limit`, false for others. */
+  readonly workPending: boolean;
+  /** What has been granted to this execution on top of its limits. */
+  readonly grants: Grants;
+  /** Milliseconds since the epoch, from the agent's clock. */
+  readonly now: number;
+}
+
+/** How much of a budget a soft landing keeps back for the last answer. */
+export interface LandingReserve {
+  readonly tokens: number;
+  readonly seconds: number;
+}
+
+export type CriterionAnswer =
+  | ContinuationDecision
+  | (Omit<ContinuationEvaluation, 'criterion' | 'context'> & Partial<ContinuationEvaluation>);
+
+/** One voice in the decision to go on. Synchronous, and a function of what it is given. */
+export interface ContinuationCriterion<S = RunView> {
+  readonly name: string;
+  /** A `limit` is asked in the second round, when it is known whether work is pending. */
+  readonly kind?: 'limit';
+  evaluate(state: S, context: CriterionContext): CriterionAnswer;
+  /** The reason a limit stops with. */
+  readonly stopReason?: StopReason;
+  /** The number that `agent.describe()` shows. */
+  readonly limit?: number;
+  /** For soft landing: whether the next step is the last one that this limit has room for. */
+  landsNext?: (state: S, context: CriterionContext, reserve: LandingReserve) => boolean;
+  /** For time limits: milliseconds until a hanging call has to be cut. */
+  remainingMs?: (state: S, context: CriterionContext) => number;
+}

@@ -1,0 +1,74 @@
+import type { ErrorRecord } from '../errors/error-record.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Grants } from './grants.ts';
+
+/** What built-in criteria read of a step; the agent's steps fit by shape, so this room never imports that one. */
+export interface StepView {
+  readonly number: number;
+  readonly executionId: string;
+  readonly type: 'tool_calls' | 'final' | 'error' | 'cut';
+  readonly toolCalls: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly args: JsonObject;
+  }[];
+  readonly results: readonly {
+    readonly callId: string;
+    readonly kind: string;
+    readonly value: JsonValue;
+  }[];
+  readonly errors: readonly ErrorRecord[];
+  readonly finishReason: string | null;
+  readonly waitMs?: number;
+  readonly softLanding?: string;
+}
+
+/** A wish to end the execution: from a person (signal, `stop()`), from a tool, or from a parent's deadline. */
+export interface StopRequest {
+  readonly by: 'user' | 'tool' | 'deadline';
+  readonly reason: string;
+}
+
+export interface ExecutionView {
+  readonly id: string;
+  readonly answeredSteps: number;
+  readonly usage: { readonly total: number };
+  readonly cost: number | null;
+  readonly consecutiveFailures: number;
+  readonly totalFailures: number;
+  readonly cumulativeSeconds: number;
+  readonly grants: Grants;
+  readonly stopRequest: StopRequest | null;
+  /** A grant reopened the execution after this step: how it ended is settled. 0 when never reopened. */
+  readonly handledStep: number;
+  /** After a grant for a wall-clock stop: exactly the seconds this stretch may take. */
+  readonly stretchSeconds: number | null;
+  readonly succeededTools: readonly string[];
+}
+
+/** What built-in criteria read of a run. `AgentState` satisfies it by shape. */
+export interface RunView {
+  readonly stepCount: number;
+  readonly currentStep: StepView | null;
+  readonly steps: { readonly length: number; at(index: number): StepView | undefined };
+  readonly execution: ExecutionView;
+  readonly executionStartedAt: string | null;
+  readonly info: {
+    readonly answeredSteps: number;
+    readonly usage: { readonly total: number };
+    readonly cost: number | null;
+    readonly cumulativeExecutionSeconds: number;
+  };
+  readonly outputText: string;
+}
+
+/** The newest step of this execution whose ending still has to be judged: null at the start and after a grant. */
+export function stepToJudge(state: RunView): StepView | null {
+  const step = state.currentStep;
+  if (step === null || step.executionId !== state.execution.id) return null;
+  return step.number <= state.execution.handledStep ? null : step;
+}
+
+/** An answer came back; failed and cut calls have none. */
+export const isAnswered = (step: StepView): boolean =>
+  step.type === 'tool_calls' || step.type === 'final';

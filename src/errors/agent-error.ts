@@ -1,0 +1,63 @@
+export type ErrorCode =
+  | 'invalid_option'
+  | 'invalid_tool'
+  | 'duplicate_tool'
+  | 'invalid_message'
+  | 'driver_missing'
+  | 'invalid_state'
+  | 'unsupported_state_version'
+  | 'foreign_state'
+  | 'no_new_message'
+  | 'execution_open'
+  | 'not_resumable'
+  | 'unknown_approval'
+  | 'invalid_approval'
+  | 'model_call_failed'
+  | 'script_exhausted';
+
+/** Every error this library throws on purpose. Catch by `code`, never by message. */
+export class AgentError extends Error {
+  override readonly name = 'AgentError';
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly details?: Record<string, unknown> } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  /** Works across duplicate installs and realms, where `instanceof` does not. */
+  static is(error: unknown, code?: ErrorCode): error is AgentError {
+    const candidate = error as Partial<AgentError> | null | undefined;
+    return candidate?.name === 'AgentError' && (code === undefined || candidate.code === code);
+  }
+}
+
+/** For options: says which one, what it was and what would do. */
+export const invalidOption = (option: string, seen: unknown, expected: string): AgentError =>
+  new AgentError('invalid_option', `${option} got ${show(seen)}, expected ${expected}.`, {
+    details: { option, expected },
+  });
+
+/** A value as an error message may show it: typed and short. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(clip(value));
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  const keys = Object.keys(value);
+  return keys.length === 0 ? 'an empty object' : `an object with ${clip(keys.join(', '))}`;
+}
+
+const clip = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
+/** Positive and finite, or a typed refusal: a limit of zero would stop every run before it starts. */
+export function positive(option: string, value: number): number {
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  throw invalidOption(option, value, 'a finite number above 0');
+}

@@ -1,0 +1,115 @@
+import type { ContinuationOutcome } from '../continuation/outcome.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import type { ErrorRecord } from '../errors/error-record.ts';
+import type { FinishReason } from '../inference/inference-driver.ts';
+import type { Usage } from '../inference/usage.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+
+/** Carried by every event. */
+export interface EventBase {
+  readonly agentId: string;
+  /** Set on the events of an agent that runs as another agent's tool. */
+  readonly parentAgentId: string | null;
+  readonly executionId: string;
+  /** Position in the run, nested agents included; on a `StreamChunk` its position in the message. */
+  readonly index: number;
+  readonly at: string;
+}
+
+/** Approval that a person has to give; `path` leads from the root's call down to the agent that waits. */
+export interface PendingApproval {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly path: readonly string[];
+}
+
+interface EventFields {
+  readonly AgentStarted: {
+    readonly agentName: string;
+    readonly resumed: boolean;
+    readonly messageCount: number;
+  };
+  readonly AgentStepStarted: {
+    readonly stepNumber: number;
+    readonly attempt: number;
+    readonly messageCount: number;
+    readonly availableTools: readonly string[];
+  };
+  readonly StreamChunk: {
+    readonly messageId: string;
+    readonly stepNumber: number;
+    readonly attempt: number;
+    readonly content: string;
+  };
+  readonly ToolCallDelta: {
+    readonly toolCallId: string;
+    readonly tool: string;
+    readonly argsDelta: string;
+  };
+  readonly ToolCallStarted: {
+    readonly tool: string;
+    readonly toolCallId: string;
+    readonly args: JsonObject;
+  };
+  readonly ToolCallCompleted: {
+    readonly tool: string;
+    readonly toolCallId: string;
+    readonly success: boolean;
+    readonly error: string | null;
+    readonly durationMs: number;
+    readonly result: JsonValue;
+  };
+  readonly ToolApprovalRequested: {
+    readonly tool: string;
+    readonly toolCallId: string;
+    readonly args: JsonObject;
+  };
+  readonly TokenUsageReported: { readonly usage: Usage; readonly cost: number | null };
+  readonly AgentStepCompleted: {
+    readonly stepNumber: number;
+    readonly durationMs: number;
+    readonly hasToolCalls: boolean;
+    readonly errorCount: number;
+    readonly finishReason: FinishReason | null;
+    readonly usage: Usage;
+    readonly outcome: ContinuationOutcome;
+  };
+  readonly StepFailed: {
+    readonly stepNumber: number;
+    readonly attempt: number;
+    readonly error: ErrorRecord;
+    readonly waitMs: number;
+  };
+  readonly StreamDiscarded: { readonly stepNumber: number; readonly attempt: number };
+  readonly ContinuationEvaluated: {
+    readonly stepNumber: number;
+    readonly outcome: ContinuationOutcome;
+  };
+  readonly AgentStateUpdated: { readonly status: string; readonly stepCount: number };
+  readonly AgentPaused: {
+    readonly kind: string;
+    readonly pendingApprovals: readonly PendingApproval[];
+    readonly stepCount: number;
+  };
+  readonly AgentFinished: EndFields;
+  readonly AgentFailed: EndFields & { readonly error: ErrorRecord | null };
+}
+
+interface EndFields {
+  readonly status: string;
+  readonly stopReason: StopReason | null;
+  readonly stepCount: number;
+  readonly usage: Usage;
+  readonly cost: number | null;
+  readonly outcome: ContinuationOutcome | null;
+}
+
+export type AgentEventType = keyof EventFields;
+export type FieldsOf<T extends AgentEventType> = EventFields[T];
+export type EventOf<T extends AgentEventType> = { readonly type: T } & EventBase & EventFields[T];
+
+/** Everything a run tells while it runs. */
+export type AgentEvent = { [T in AgentEventType]: EventOf<T> }[AgentEventType];
+
+export type EventListener<E = AgentEvent> = (event: E) => void;

@@ -1,0 +1,54 @@
+import type { AgentEvent } from './agent-event.ts';
+import type { ContinuationOutcome } from '../continuation/outcome.ts';
+
+/** One line for a person: `Agent [1f3a9c02] step 3: STOP (steps_limit)`. */
+export function describeEvent(event: AgentEvent): string {
+  return `Agent [${event.agentId.slice(0, 8)}] ${what(event)}`;
+}
+
+function what(e: AgentEvent): string {
+  switch (e.type) {
+    case 'AgentStarted':
+      return `${e.resumed ? 'resumed' : 'started'} (${e.agentName}, ${e.messageCount} messages)`;
+    case 'AgentStepStarted':
+      return `step ${e.stepNumber}: started${e.attempt > 1 ? `, attempt ${e.attempt}` : ''}`;
+    case 'StreamChunk':
+      return `step ${e.stepNumber}: chunk ${e.index}, ${e.content.length} characters`;
+    case 'ToolCallDelta':
+      return `${e.tool} ${e.toolCallId}: ${e.argsDelta.length} characters of arguments`;
+    case 'ToolCallStarted':
+      return `${e.tool} ${e.toolCallId}: started`;
+    case 'ToolCallCompleted':
+      return `${e.tool} ${e.toolCallId}: ${e.success ? 'ok' : `failed (${e.error})`} in ${Math.round(e.durationMs)} ms`;
+    case 'ToolApprovalRequested':
+      return `${e.tool} ${e.toolCallId}: waits for approval`;
+    case 'TokenUsageReported':
+      return `used ${e.usage.total} tokens${e.cost === null ? '' : ` for ${e.cost}`}`;
+    case 'AgentStepCompleted':
+      return `step ${e.stepNumber}: completed in ${Math.round(e.durationMs)} ms (${e.finishReason ?? 'cut'})`;
+    case 'StepFailed':
+      return `step ${e.stepNumber}: FAILED (${e.error.type}, attempt ${e.attempt}): ${e.error.message}`;
+    case 'StreamDiscarded':
+      return `step ${e.stepNumber}: shown text discarded (attempt ${e.attempt})`;
+    case 'ContinuationEvaluated':
+      return `step ${e.stepNumber}: ${verdict(e.outcome)}`;
+    case 'AgentStateUpdated':
+      return `is ${e.status} after ${e.stepCount} steps`;
+    case 'AgentPaused':
+      return `paused (${e.kind}, ${e.pendingApprovals.length} approvals pending)`;
+    case 'AgentFinished':
+      return `finished: ${e.status} (${e.stopReason}) after ${e.stepCount} steps`;
+    case 'AgentFailed':
+      return `FAILED (${e.stopReason}) after ${e.stepCount} steps${e.error ? `: ${e.error.message}` : ''}`;
+  }
+}
+
+function verdict({
+  shouldContinue,
+  decision,
+  resolvedBy,
+  stopReason,
+}: ContinuationOutcome): string {
+  if (!shouldContinue) return `STOP (${stopReason})`;
+  return `CONTINUE (${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy})`;
+}

@@ -1,0 +1,52 @@
+import type { AgentEvent, AgentEventType, EventListener, EventOf } from './agent-event.ts';
+
+export interface EventBus {
+  on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
+  wiretap(listener: EventListener): () => void;
+  /** Whether anybody would get an event of this type: ask before making one. */
+  wants(type: AgentEventType): boolean;
+  readonly isSilent: boolean;
+  emit(event: AgentEvent): void;
+}
+
+export function createEventBus(): EventBus {
+  const byType = new Map<AgentEventType, Set<EventListener<never>>>();
+  const wiretaps = new Set<EventListener>();
+  return {
+    on(type, listener): () => void {
+      const listeners = byType.get(type) ?? new Set();
+      byType.set(type, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) byType.delete(type);
+      };
+    },
+    wiretap(listener): () => void {
+      wiretaps.add(listener);
+      return () => wiretaps.delete(listener);
+    },
+    wants: (type) => wiretaps.size > 0 || byType.has(type),
+    get isSilent() {
+      return wiretaps.size === 0 && byType.size === 0;
+    },
+    emit(event): void {
+      const listeners = byType.get(event.type);
+      if (listeners) for (const listener of listeners) tell(listener as EventListener, event);
+      for (const listener of wiretaps) tell(listener, event);
+    },
+  };
+}
+
+/** A listener that throws, or whose promise rejects, is reported and never changes the run. */
+export function tell(listener: EventListener, event: AgentEvent): void {
+  try {
+    const returned: unknown = listener(event);
+    if (returned instanceof Promise) returned.catch((error: unknown) => report(event, error));
+  } catch (error) {
+    report(event, error);
+  }
+}
+
+function report({ type }: AgentEvent, error: unknown): void {
+  console.error(`onward: a listener for ${type} threw; the run goes on without it.`, error);
+}

@@ -1,0 +1,36 @@
+import type { AgentEvent, AgentEventType, EventListener } from './agent-event.ts';
+import { describeEvent } from './describe-event.ts';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** The part of pino that we call; `console` fits too. */
+export type Logger = { readonly [L in Level]: (fields: object, message: string) => void };
+
+const levels: Partial<Record<AgentEventType, Level>> = {
+  AgentStarted: 'info',
+  AgentPaused: 'info',
+  AgentFinished: 'info',
+  ContinuationEvaluated: 'info',
+  StepFailed: 'warn',
+  AgentFailed: 'error',
+};
+
+/** A wiretap that logs: `agent.wiretap(logEvents(pino()))`. Chunks and deltas are left out unless asked for. */
+export const logEvents =
+  (logger: Logger, { deltas = false }: { readonly deltas?: boolean } = {}): EventListener =>
+  (event) => {
+    if (!deltas && (event.type === 'StreamChunk' || event.type === 'ToolCallDelta')) return;
+    const failedTool = event.type === 'ToolCallCompleted' && !event.success;
+    const level = failedTool ? 'warn' : (levels[event.type] ?? 'debug');
+    logger[level](fieldsOf(event), describeEvent(event));
+  };
+
+/** Verdicts go in short: who decided and why, not every voice. */
+function fieldsOf(event: AgentEvent): object {
+  if (!('outcome' in event) || event.outcome === null) return event;
+  const { shouldContinue, stopReason, resolvedBy, decisive } = event.outcome;
+  return {
+    ...event,
+    outcome: { shouldContinue, stopReason, resolvedBy, reason: decisive?.reason },
+  };
+}

@@ -1,0 +1,72 @@
+import { isoTime, type Clock } from '../clock.ts';
+import type { Redactor } from '../errors/redactor.ts';
+import type { AgentEvent, AgentEventType, EventListener, FieldsOf } from './agent-event.ts';
+import { tell, type EventBus } from './event-bus.ts';
+
+export interface RunEventsOptions {
+  readonly bus: EventBus;
+  readonly wiretap: EventListener | undefined;
+  readonly parent: RunEvents | null;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+}
+
+/** The events of one run: to the agent's listeners, the run's wiretap, and everybody who watches a parent. */
+export class RunEvents {
+  readonly #options: RunEventsOptions;
+  #agentId = '';
+  #parentAgentId: string | null = null;
+  #executionId = '';
+  #count = 0;
+
+  constructor(options: RunEventsOptions) {
+    this.#options = options;
+  }
+
+  identify(agentId: string, parentAgentId: string | null, executionId: string): void {
+    this.#agentId = agentId;
+    this.#parentAgentId = parentAgentId;
+    this.#executionId = executionId;
+  }
+
+  /** Nobody listens to anything. */
+  get isSilent(): boolean {
+    const { bus, wiretap, parent } = this.#options;
+    return wiretap === undefined && bus.isSilent && (parent === null || parent.isSilent);
+  }
+
+  wants(type: AgentEventType): boolean {
+    const { bus, wiretap, parent } = this.#options;
+    return wiretap !== undefined || bus.wants(type) || (parent !== null && parent.wants(type));
+  }
+
+  /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
+  emit<T extends AgentEventType>(type: T, fields: FieldsOf<T>, index?: number): void {
+    const event = {
+      type,
+      agentId: this.#agentId,
+      parentAgentId: this.#parentAgentId,
+      executionId: this.#executionId,
+      index: index ?? this.#nextIndex(),
+      at: isoTime(this.#options.clock.now()),
+      ...fields,
+    };
+    this.#deliver(event as unknown as AgentEvent); // type and fields belong together by the signature
+  }
+
+  redacted<T>(value: T): T {
+    return this.#options.redactor.value(value);
+  }
+
+  #nextIndex(): number {
+    const { parent } = this.#options;
+    return parent === null ? this.#count++ : parent.#nextIndex();
+  }
+
+  #deliver(event: AgentEvent): void {
+    const { bus, wiretap, parent } = this.#options;
+    bus.emit(event);
+    if (wiretap) tell(wiretap, event);
+    if (parent) parent.#deliver(event);
+  }
+}

@@ -1,0 +1,102 @@
+// messages
+export { Message, type MessageInput, type MessageJSON } from './messages/message.ts';
+export { MessageRole } from './messages/message-role.ts';
+export { Messages } from './messages/messages.ts';
+export type {
+  ContentPart,
+  FilePart,
+  ImagePart,
+  MessageContent,
+  TextPart,
+} from './messages/content-part.ts';
+export type { ToolCall } from './messages/tool-call.ts';
+export { pairingProblem } from './messages/pairing.ts';
+
+// errors
+export { AgentError, type ErrorCode } from './errors/agent-error.ts';
+export { ErrorContext } from './errors/error-context.ts';
+export { ErrorPolicy, type Backoff, type ErrorPolicyJSON } from './errors/error-policy.ts';
+export type { ErrorRecord, ErrorReport } from './errors/error-record.ts';
+export { ErrorHandlingDecision, ErrorType } from './errors/error-type.ts';
+export { createRedactor, type Redactor, type RedactorOptions } from './errors/redactor.ts';
+
+// tools
+export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export type { AnySchema, JsonSchema, StandardSchema } from './tools/schema.ts';
+export type { Tool, ToolContext, ToolSchema } from './tools/tool.ts';
+export type { ToolResult, ToolResultKind } from './tools/tool-result.ts';
+
+// continuation
+export { ContinuationCriteria } from './continuation/continuation-criteria.ts';
+export type { ContinuationCriterion, CriterionContext } from './continuation/criterion.ts';
+export { ContinuationDecision } from './continuation/decision.ts';
+export {
+  agentErrorContextResolver,
+  type ErrorContextResolver,
+} from './continuation/error-context-resolver.ts';
+export { ContinuationEvaluation, type Remedy } from './continuation/evaluation.ts';
+export type { Grants } from './continuation/grants.ts';
+export { ContinuationOutcome, type ContinuationOutcomeJSON } from './continuation/outcome.ts';
+export { StopReason } from './continuation/stop-reason.ts';
+export { costLimit, sessionCostLimit } from './continuation/criteria/cost-limit.ts';
+export { errorPolicyCriterion } from './continuation/criteria/error-policy-criterion.ts';
+export { finishReasonCheck } from './continuation/criteria/finish-reason-check.ts';
+export { noProgressLimit } from './continuation/criteria/no-progress-limit.ts';
+export { responseContentCheck } from './continuation/criteria/response-content-check.ts';
+export { sessionStepsLimit, stepsLimit } from './continuation/criteria/steps-limit.ts';
+export { stopRequestCheck } from './continuation/criteria/stop-request-check.ts';
+export {
+  cumulativeExecutionTimeLimit,
+  executionTimeLimit,
+  sessionTimeLimit,
+} from './continuation/criteria/time-limit.ts';
+export {
+  sessionTokenUsageLimit,
+  tokenUsageLimit,
+} from './continuation/criteria/token-usage-limit.ts';
+export { toolCallPresenceCheck } from './continuation/criteria/tool-call-presence-check.ts';
+export { toolCalledCheck } from './continuation/criteria/tool-called-check.ts';
+
+// inference
+export type {
+  FinishReason,
+  InferenceChunk,
+  InferenceDriver,
+  InferenceRequest,
+  InferenceResponse,
+  InferredToolCall,
+  ToolChoice,
+} from './inference/inference-driver.ts';
+export { modelCallFailed } from './inference/inference-error.ts';
+export type { Usage } from './inference/usage.ts';
+
+// events
+export type {
+  AgentEvent,
+  AgentEventType,
+  EventListener,
+  EventOf,
+  PendingApproval,
+} from './events/agent-event.ts';
+export { describeEvent } from './events/describe-event.ts';
+export { logEvents, type Logger } from './events/log-events.ts';
+
+// agent
+export {
+  createAgent,
+  type Agent,
+  type AgentDescription,
+  type AgentStream,
+  type RunInput,
+} from './agent/agent.ts';
+export { AgentBuilder } from './agent/agent-builder.ts';
+export type { AgentOptions } from './agent/agent-options.ts';
+export { AgentState, type AgentStateJSON, type Pause } from './agent/agent-state.ts';
+export { AgentStatus, statusFacts } from './agent/agent-status.ts';
+export type { AgentStep, StepType } from './agent/agent-step.ts';
+export type { ApprovalAnswer, Approvals } from './agent/approvals.ts';
+export type { Execution, SessionInfo } from './agent/execution.ts';
+export type { Capability, Hook, HookContext } from './agent/hooks.ts';
+export type { AsToolOptions } from './agent/nested-agent.ts';
+export type { ResumeOptions, RunOptions } from './agent/run.ts';
+export type { Clock } from './clock.ts';

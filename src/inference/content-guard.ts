@@ -1,0 +1,145 @@
+import { canonicalJson, isRecord, parseJson, withoutFence } from '../json.ts';
+import type { ReadCall } from './read-response.ts';
+
+interface NamedCall {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** Whether the text is nothing but the arguments of one of the calls, or such a call itself, as JSON. */
+export function isCallLeak(
+  content: string,
+  calls: readonly Pick<ReadCall, 'name' | 'args' | 'argsRaw'>[],
+): boolean {
+  if (calls.length === 0 || content === '') return false;
+  const text = withoutFence(content);
+  if (text === '') return false;
+  if (calls.some(({ argsRaw }) => argsRaw !== undefined && argsRaw.trim() === text)) return true;
+  if (text[0] !== '{' && text[0] !== '[') return false;
+  const parsed = parseJson(text);
+  if (!parsed.ok) return false;
+  const known = new Set<string>();
+  for (const { name, args } of calls) {
+    known.add(canonicalJson(args));
+    known.add(canonicalJson([name, args]));
+  }
+  const isKnown = (value: unknown): boolean => {
+    const call = namedCall(value);
+    return (
+      known.has(canonicalJson(value)) ||
+      (call !== null && known.has(canonicalJson([call.name, call.args])))
+    );
+  };
+  const items = callItems(parsed.value);
+  return isKnown(parsed.value) || (items.length > 0 && items.every(isKnown));
+}
+
+/** Whether a text without structured calls reads like a call of one of `tools`. It is kept, never run. */
+export function looksLikeToolCall(content: string, tools: ReadonlySet<string>): boolean {
+  const text = withoutFence(content.replace(/^\s*<tool_call>|<\/tool_call>\s*$/g, ''));
+  if (text[0] !== '{' && text[0] !== '[') return false;
+  const parsed = parseJson(text);
+  if (!parsed.ok) return false;
+  const names = [parsed.value, ...callItems(parsed.value)].map((value) => namedCall(value)?.name);
+  return names.some((name) => name !== undefined && tools.has(name));
+}
+
+/** The elements of a list of calls, bare or under `tool_calls`. */
+function callItems(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (isRecord(value) && Array.isArray(value['tool_calls'])) return value['tool_calls'];
+  return [];
+}
+
+/** The spellings in which models write a call: OpenAI's, Anthropic's, Hermes' and close relatives. */
+function namedCall(value: unknown): NamedCall | null {
+  if (!isRecord(value)) return null;
+  const inner = isRecord(value['function']) ? value['function'] : value;
+  const name = inner['name'] ?? value['tool'] ?? value['tool_name'] ?? value['function'];
+  const args = inner['arguments'] ?? inner['args'] ?? inner['parameters'] ?? inner['input'];
+  if (typeof name !== 'string') return null;
+  if (typeof args !== 'string') return { name, args: args ?? {} };
+  const parsed = parseJson(args);
+  return { name, args: parsed.ok ? parsed.value : args };
+}
+
+/** Holds back streamed text that begins like JSON until it can no longer be a leaked call. */
+export class ContentHold {
+  #held = '';
+  #open = false;
+  #scanner: JsonScanner | null = null;
+
+  /** What may be shown now: '' while the text is still held. */
+  push(text: string): string {
+    if (this.#open) return text;
+    this.#held += text;
+    const start = this.#held.trimStart();
+    if (start === '' || (start.length < 3 && '```'.startsWith(start))) return '';
+    const begins = start[0] === '{' || start[0] === '[' || start.startsWith('```');
+    if (begins) {
+      const fed = this.#scanner === null ? start : text;
+      this.#scanner ??= new JsonScanner();
+      if (this.#scanner.feed(fed)) return '';
+    }
+    return this.release();
+  }
+
+  /** Shows what was held; from now on nothing is. */
+  release(): string {
+    const text = this.#held;
+    this.#open = true;
+    this.#held = '';
+    return text;
+  }
+}
+
+/** Follows JSON, possibly inside a code fence, just closely enough to notice prose. */
+class JsonScanner {
+  #inFence = false;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #closed = false;
+  #afterBrace = false;
+  #ticks = 0;
+
+  /** False once the text cannot be one JSON value any more. */
+  feed(text: string): boolean {
+    for (const char of text) if (!this.#accepts(char)) return false;
+    return true;
+  }
+
+  #accepts(char: string): boolean {
+    if (this.#depth === 0 && !this.#closed) return this.#acceptsOpening(char);
+    if (this.#inString) {
+      if (this.#escaped) this.#escaped = false;
+      else if (char === '\\') this.#escaped = true;
+      else if (char === '"') this.#inString = false;
+      return true;
+    }
+    if (/\s/.test(char)) return true;
+    if (this.#closed) return char === '`';
+    if (this.#afterBrace) {
+      this.#afterBrace = false;
+      if (char !== '"' && char !== '}') return false;
+    }
+    if (char === '"') this.#inString = true;
+    else if (char === '{' || char === '[') this.#descend(char);
+    else if (char === '}' || char === ']') this.#closed = --this.#depth === 0;
+    else return /[,:\d+\-.eEtrufalsn]/.test(char);
+    return true;
+  }
+
+  #acceptsOpening(char: string): boolean {
+    if (char === '{' || char === '[') return this.#descend(char);
+    if (char === '`') return ++this.#ticks <= 3;
+    if (this.#ticks === 3) this.#inFence = true;
+    return this.#inFence ? /[\w\s-]/.test(char) : /\s/.test(char);
+  }
+
+  #descend(char: string): true {
+    this.#depth += 1;
+    this.#afterBrace = char === '{';
+    return true;
+  }
+}

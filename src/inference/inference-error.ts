@@ -1,0 +1,36 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf, type ErrorReport } from '../errors/error-record.ts';
+import { isRecord } from '../json.ts';
+import type { Usage } from './usage.ts';
+
+/** What had arrived before a model call failed. */
+export interface PartialAnswer {
+  readonly usage?: Partial<Usage>;
+  readonly cost?: number | null;
+}
+
+/** What a driver throws: the failure as a record, and what had arrived before it. */
+export const modelCallFailed = (
+  report: ErrorReport,
+  partial: PartialAnswer = {},
+  options: { readonly cause?: unknown } = {},
+): AgentError =>
+  new AgentError('model_call_failed', report.message, { ...options, details: { report, partial } });
+
+/** The record and the partial answer in anything a driver may throw. */
+export function readFailure(thrown: unknown): {
+  readonly report: ErrorReport;
+  readonly partial: PartialAnswer;
+} {
+  if (AgentError.is(thrown, 'model_call_failed') && isRecord(thrown.details['report'])) {
+    const partial = thrown.details['partial'];
+    return {
+      report: thrown.details['report'] as unknown as ErrorReport, // written by modelCallFailed
+      partial: isRecord(partial) ? partial : {},
+    };
+  }
+  return {
+    report: { type: 'model', code: 'driver_failed', message: messageOf(thrown) },
+    partial: {},
+  };
+}

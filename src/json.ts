@@ -1,0 +1,84 @@
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export type Parsed =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly error: string };
+
+export function parseJson(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(text) as JsonValue };
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What JSON keeps of a value, detached from the original; throws where JSON cannot hold it (cycles, bigint). */
+export function toJsonValue(value: unknown): JsonValue {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  const text = JSON.stringify(value);
+  return text === undefined ? null : (JSON.parse(text) as JsonValue);
+}
+
+/** JSON with sorted keys: two values with the same text are the same value. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isRecord(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** The body of a fenced code block that is the whole text, else the text itself, trimmed. */
+export function withoutFence(text: string): string {
+  const trimmed = text.trim();
+  const fenced = /^```[\w-]*\r?\n?([\s\S]*?)\r?\n?```$/.exec(trimmed);
+  return (fenced?.[1] ?? trimmed).trim();
+}
+
+/**
+ * What can be read of a JSON text that broke off: open strings, lists and objects are closed and a dangling
+ * key or comma is dropped. `undefined` when not even that gives a value.
+ */
+export function parsePartialJson(text: string): JsonValue | undefined {
+  const body = withoutFence(text).replace(/^```[\w-]*\s*/, '');
+  const whole = parseJson(body);
+  if (whole.ok) return whole.value;
+  const closers: string[] = [];
+  let inString = false;
+  let escaped = false;
+  for (const char of body) {
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (char === '\\') escaped = true;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{') closers.unshift('}');
+    else if (char === '[') closers.unshift(']');
+    else if (char === '}' || char === ']') closers.shift();
+  }
+  const tail = closers.join('');
+  const open = inString ? `${escaped ? body.slice(0, -1) : body}"` : body;
+  const candidates = [
+    open,
+    open.replace(/,\s*$/, ''),
+    open.replace(/,?\s*"(?:[^"\\]|\\.)*"\s*:?\s*$/, ''),
+    open.replace(/,?\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?[\w.+-]+$/, ''),
+  ];
+  for (const candidate of candidates) {
+    const closed = parseJson(candidate + tail);
+    if (closed.ok) return closed.value;
+  }
+  return undefined;
+}

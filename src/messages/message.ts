@@ -1,0 +1,135 @@
+import { isoTime, systemClock } from '../clock.ts';
+import { AgentError, show } from '../errors/agent-error.ts';
+import { shortId } from '../ids.ts';
+import { isRecord, type JsonObject } from '../json.ts';
+import { textOf, type ContentPart, type MessageContent } from './content-part.ts';
+import { MessageRole, messageRoles } from './message-role.ts';
+import type { ToolCall } from './tool-call.ts';
+
+export interface MessageJSON {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly content: MessageContent;
+  readonly toolCalls: readonly ToolCall[];
+  /** On a `tool` message: the call it answers. */
+  readonly toolCallId: string | null;
+  readonly name: string | null;
+  readonly metadata: JsonObject;
+  readonly createdAt: string;
+}
+
+/** What a message can be made from: only role and content are needed. */
+export type MessageInput = Pick<MessageJSON, 'role' | 'content'> & Partial<MessageJSON>;
+
+const noCalls: readonly ToolCall[] = Object.freeze([]);
+const noMetadata: JsonObject = Object.freeze({});
+
+/** One line of the conversation. Frozen; its own fields are exactly its JSON. */
+export class Message implements MessageJSON {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly content: MessageContent;
+  readonly toolCalls: readonly ToolCall[];
+  readonly toolCallId: string | null;
+  readonly name: string | null;
+  readonly metadata: JsonObject;
+  readonly createdAt: string;
+
+  private constructor(input: MessageInput) {
+    this.id = input.id ?? shortId('msg_');
+    this.role = input.role;
+    this.content = input.content;
+    this.toolCalls = input.toolCalls ?? noCalls;
+    this.toolCallId = input.toolCallId ?? null;
+    this.name = input.name ?? null;
+    this.metadata = input.metadata ?? noMetadata;
+    this.createdAt = input.createdAt ?? isoTime(systemClock.now());
+    Object.freeze(this);
+  }
+
+  /** Accepts a message or its JSON; refuses anything else with what was wrong. */
+  static from(input: MessageInput): Message {
+    if (input instanceof Message) return input;
+    checkMessage(input);
+    return new Message({ ...input, toolCalls: Object.freeze([...(input.toolCalls ?? noCalls)]) });
+  }
+
+  /** For parts of this library that made the fields themselves: no checks. */
+  static trusted(input: MessageInput): Message {
+    return new Message(input);
+  }
+
+  static user(content: MessageContent, more: Partial<MessageInput> = {}): Message {
+    return Message.from({ ...more, role: MessageRole.User, content });
+  }
+  static assistant(content: MessageContent, more: Partial<MessageInput> = {}): Message {
+    return Message.from({ ...more, role: MessageRole.Assistant, content });
+  }
+  static system(content: MessageContent, more: Partial<MessageInput> = {}): Message {
+    return Message.from({ ...more, role: MessageRole.System, content });
+  }
+  static developer(content: MessageContent, more: Partial<MessageInput> = {}): Message {
+    return Message.from({ ...more, role: MessageRole.Developer, content });
+  }
+  static tool(toolCallId: string, content: string, more: Partial<MessageInput> = {}): Message {
+    return Message.from({ ...more, role: MessageRole.Tool, content, toolCallId });
+  }
+
+  isUser(): boolean {
+    return this.role === MessageRole.User;
+  }
+  isAssistant(): boolean {
+    return this.role === MessageRole.Assistant;
+  }
+  isTool(): boolean {
+    return this.role === MessageRole.Tool;
+  }
+  /** True for system and developer: both instruct the model. */
+  isSystem(): boolean {
+    return this.role === MessageRole.System || this.role === MessageRole.Developer;
+  }
+  isDeveloper(): boolean {
+    return this.role === MessageRole.Developer;
+  }
+  hasRole(...roles: readonly MessageRole[]): boolean {
+    return roles.includes(this.role);
+  }
+
+  /** The words of the content, without images and files. */
+  get text(): string {
+    return textOf(this.content);
+  }
+
+  toJSON(): MessageJSON {
+    return { ...this };
+  }
+}
+
+function checkMessage(input: unknown): asserts input is MessageInput {
+  if (!isRecord(input))
+    throw invalidMessage(`it is ${show(input)}`, 'an object with role and content');
+  const { role, content, toolCalls, toolCallId } = input;
+  if (!messageRoles.includes(role as MessageRole))
+    throw invalidMessage(`its role is ${show(role)}`, `one of ${messageRoles.join(', ')}`);
+  if (typeof content !== 'string' && !(Array.isArray(content) && content.every(isPart)))
+    throw invalidMessage(`its content is ${show(content)}`, 'a string or a list of content parts');
+  if (toolCalls !== undefined && !(Array.isArray(toolCalls) && toolCalls.every(isCall)))
+    throw invalidMessage(`its toolCalls is ${show(toolCalls)}`, 'a list of { id, name, args }');
+  if (role === MessageRole.Tool && typeof toolCallId !== 'string')
+    throw invalidMessage(`its toolCallId is ${show(toolCallId)}`, 'the id of the call it answers');
+}
+
+const isPart = (part: unknown): part is ContentPart =>
+  isRecord(part) &&
+  (part['type'] === 'text'
+    ? typeof part['text'] === 'string'
+    : part['type'] === 'image' || part['type'] === 'file');
+
+const isCall = (call: unknown): boolean =>
+  isRecord(call) &&
+  typeof call['id'] === 'string' &&
+  typeof call['name'] === 'string' &&
+  isRecord(call['args']);
+
+const invalidMessage = (seen: string, expected: string): AgentError =>
+  new AgentError('invalid_message', `This is not a message: ${seen}, expected ${expected}.`);

@@ -1,0 +1,59 @@
+import { AppendOnly } from '../append-only.ts';
+import { AgentError, show } from '../errors/agent-error.ts';
+import { Message, type MessageInput, type MessageJSON } from './message.ts';
+import type { MessageRole } from './message-role.ts';
+
+/** The conversation: an immutable list with O(1) append. A list that someone still holds never changes. */
+export class Messages implements Iterable<Message> {
+  readonly #list: AppendOnly<Message>;
+
+  private constructor(list: AppendOnly<Message>) {
+    this.#list = list;
+    Object.freeze(this);
+  }
+
+  static empty(): Messages {
+    return none;
+  }
+
+  static from(messages: Messages | Iterable<MessageInput>): Messages {
+    if (messages instanceof Messages) return messages;
+    if (typeof messages?.[Symbol.iterator] !== 'function' || typeof messages === 'string')
+      throw new AgentError(
+        'invalid_message',
+        `Messages.from() got ${show(messages)}, expected a list of messages.`,
+      );
+    return new Messages(AppendOnly.of(Array.from(messages, Message.from)));
+  }
+
+  get length(): number {
+    return this.#list.length;
+  }
+  at(index: number): Message | undefined {
+    return this.#list.at(index);
+  }
+  last(): Message | undefined {
+    return this.#list.at(-1);
+  }
+
+  append(...messages: readonly MessageInput[]): Messages {
+    if (messages.length === 0) return this;
+    return new Messages(this.#list.append(...messages.map(Message.from)));
+  }
+
+  withRole(...roles: readonly MessageRole[]): Message[] {
+    return this.#list.slice(0).filter((message) => message.hasRole(...roles));
+  }
+  slice(start: number, end?: number): Message[] {
+    return this.#list.slice(start, end);
+  }
+  [Symbol.iterator](): IterableIterator<Message> {
+    return this.#list[Symbol.iterator]();
+  }
+
+  toJSON(): MessageJSON[] {
+    return this.#list.slice(0).map((message) => message.toJSON());
+  }
+}
+
+const none = Messages.from([]);

@@ -1,0 +1,119 @@
+import { systemClock, type Clock } from '../clock.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { modelCallFailed } from '../inference/inference-error.ts';
+import type {
+  InferenceChunk,
+  InferenceDriver,
+  InferenceRequest,
+  InferenceResponse,
+} from '../inference/inference-driver.ts';
+import { responseOf, ScenarioStep, SCRIPTED_USAGE } from './scenario-step.ts';
+
+/** A request as it was when the call was made: `messageCount` stays, while `messages` is the live list. */
+export interface RecordedRequest extends InferenceRequest {
+  readonly messageCount: number;
+  readonly streamed: boolean;
+}
+
+export interface DeterministicDriver extends InferenceDriver {
+  readonly requests: readonly RecordedRequest[];
+  readonly remaining: number;
+  stream(
+    request: InferenceRequest,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<InferenceChunk>;
+}
+
+export interface DeterministicOptions {
+  /** For answers with `delayMs`. */
+  readonly clock?: Clock;
+}
+
+/** Replays a script in order. A call past its end throws, so a test cannot pass on an invented answer. */
+export const DeterministicDriver = {
+  fromResponses: (...texts: readonly string[]): DeterministicDriver =>
+    create(texts.map((text) => ScenarioStep.final(text))),
+
+  fromSteps: (...steps: readonly (ScenarioStep | string)[]): DeterministicDriver =>
+    create(steps.map((step) => (typeof step === 'string' ? ScenarioStep.final(step) : step))),
+
+  create: (
+    steps: readonly ScenarioStep[],
+    options: DeterministicOptions = {},
+  ): DeterministicDriver => create(steps, options),
+} as const;
+
+function create(
+  steps: readonly ScenarioStep[],
+  { clock = systemClock }: DeterministicOptions = {},
+): DeterministicDriver {
+  const requests: RecordedRequest[] = [];
+  let ids = 0;
+  const nextId = (): string => `call_${++ids}`;
+
+  const take = (request: InferenceRequest, streamed: boolean): ScenarioStep => {
+    const step = steps[requests.length];
+    requests.push({ ...request, messageCount: request.messages.length, streamed });
+    if (step !== undefined) return step;
+    throw new AgentError(
+      'script_exhausted',
+      `DeterministicDriver was asked for answer ${requests.length}, and its script has ${steps.length}. ` +
+        'Add a step to the script, or find out why the run goes on.',
+    );
+  };
+  const before = async ({ extras }: ScenarioStep, signal: AbortSignal): Promise<void> => {
+    if (extras.hangs) await untilAborted(signal);
+    if (extras.delayMs !== undefined) await delay(clock, extras.delayMs, signal);
+  };
+  const failure = ({ error, extras }: ScenarioStep): AgentError | null =>
+    error ? modelCallFailed(error, extras.usage ? { usage: extras.usage } : {}) : null;
+
+  return {
+    name: 'deterministic',
+    requests,
+    get remaining() {
+      return Math.max(0, steps.length - requests.length);
+    },
+    async infer(request, { signal }): Promise<InferenceResponse> {
+      const step = take(request, false);
+      await before(step, signal);
+      const failed = failure(step);
+      if (failed) throw failed;
+      return responseOf(step, nextId);
+    },
+    async *stream(request, { signal }): AsyncIterable<InferenceChunk> {
+      const step = take(request, true);
+      for (const text of step.chunks ?? (step.content === '' ? [] : [step.content]))
+        yield { type: 'content', text };
+      await before(step, signal);
+      const failed = failure(step);
+      if (failed) throw failed;
+      const response = responseOf(step, nextId);
+      for (const [index, call] of response.toolCalls.entries()) {
+        const text = call.argsRaw ?? JSON.stringify(call.args ?? {});
+        const id = call.id ?? null;
+        const middle = Math.ceil(text.length / 2);
+        yield { type: 'tool_call', index, id, name: call.name, argsDelta: text.slice(0, middle) };
+        yield { type: 'tool_call', index, argsDelta: text.slice(middle) };
+      }
+      yield { type: 'usage', usage: response.usage ?? SCRIPTED_USAGE };
+      yield { type: 'done', response };
+    },
+  };
+}
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const fail = (): void => reject(signal.reason as Error);
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+
+const delay = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, resolve);
+    signal.addEventListener('abort', () => {
+      cancel();
+      reject(signal.reason as Error);
+    });
+  });

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.ts';
+import { msOf } from '../clock.ts';
+
+export interface FakeClock extends Clock {
+  /** Moves time on, firing timers on the way in order; settled promises get their turn between them. */
+  advance(ms: number): Promise<void>;
+  /** Moves time on without firing timers: as if the process had slept. */
+  jump(ms: number): void;
+  readonly pendingTimers: number;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly fn: () => void;
+}
+
+/** A clock that stands still until it is told to move. */
+export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): FakeClock {
+  let now = typeof start === 'number' ? start : msOf(start);
+  const timers = new Set<Timer>();
+  return {
+    now: () => now,
+    after(ms, fn): () => void {
+      const timer = { at: now + ms, fn };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    async advance(ms): Promise<void> {
+      const until = now + ms;
+      await settled();
+      for (;;) {
+        const due = [...timers].filter((t) => t.at <= until).toSorted((a, b) => a.at - b.at)[0];
+        if (!due) break;
+        timers.delete(due);
+        now = Math.max(now, due.at);
+        due.fn();
+        await settled();
+      }
+      now = until;
+      await settled();
+    },
+    jump(ms): void {
+      now += ms;
+    },
+    get pendingTimers() {
+      return timers.size;
+    },
+  };
+}
+
+/** Long enough for every promise that can settle without a timer to do so. */
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,0 +1,8 @@
+export {
+  DeterministicDriver,
+  type DeterministicOptions,
+  type RecordedRequest,
+} from './deterministic-driver.ts';
+export { fakeClock, type FakeClock } from './fake-clock.ts';
+export { mockTool, type MockResult, type MockTool } from './mock-tool.ts';
+export { ScenarioStep, type ScenarioExtras, type ScriptedCall } from './scenario-step.ts';

@@ -1,0 +1,49 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
+import type { AnySchema, JsonSchema } from '../tools/schema.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
+
+/** What a mocked call does: return a value, throw an error, or compute it. */
+export type MockResult = unknown;
+
+export interface MockTool extends Tool {
+  /** Arguments of every call, in order. */
+  readonly calls: readonly unknown[];
+  readonly contexts: readonly ToolContext[];
+}
+
+const anything: JsonSchema = { type: 'object' };
+
+/**
+ * A tool that answers from a list and notes its calls. An `Error` in the list is thrown, a function is called with
+ * the arguments; one single answer serves every call, a list that runs out throws.
+ */
+export function mockTool(
+  name: string,
+  answers: MockResult = 'ok',
+  spec: Partial<Omit<ToolSpec<AnySchema, Record<string, unknown>>, 'name' | 'execute'>> = {},
+): MockTool {
+  const calls: unknown[] = [];
+  const contexts: ToolContext[] = [];
+  const tool = defineTool<AnySchema>({
+    description: `Mock of ${name}.`,
+    parameters: anything,
+    ...spec,
+    name,
+    execute(args, context) {
+      calls.push(args);
+      contexts.push(context);
+      if (Array.isArray(answers) && calls.length > answers.length)
+        throw new AgentError(
+          'script_exhausted',
+          `mockTool("${name}") was called ${calls.length} times, and its list has ${answers.length}.`,
+        );
+      const answer: unknown = Array.isArray(answers) ? answers[calls.length - 1] : answers;
+      if (answer instanceof Error) throw answer;
+      return typeof answer === 'function'
+        ? (answer as (args: unknown, context: ToolContext) => unknown)(args, context)
+        : answer;
+    },
+  });
+  return Object.freeze({ ...tool, calls, contexts });
+}

@@ -1,0 +1,99 @@
+import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
+import type { FinishReason, InferenceResponse } from '../inference/inference-driver.ts';
+import type { Usage } from '../inference/usage.ts';
+import type { JsonObject } from '../json.ts';
+
+/** What a scripted answer may say besides its words and calls. */
+export interface ScenarioExtras {
+  readonly usage?: Partial<Usage> | null;
+  readonly cost?: number;
+  readonly finishReason?: FinishReason | (string & {});
+  readonly reasoning?: string;
+  readonly refusal?: string;
+  /** Milliseconds on the given clock before the answer comes. */
+  readonly delayMs?: number;
+  /** Never answers; only an abort or a deadline ends it. */
+  readonly hangs?: boolean;
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  readonly args?: JsonObject;
+  /** Raw argument text, for arguments that cannot be read. */
+  readonly argsRaw?: string;
+  /** Left out: `call_1`, `call_2`, … over the whole script. Null: the provider gave none. */
+  readonly id?: string | null;
+}
+
+/** One answer of a scripted model. */
+export interface ScenarioStep {
+  readonly content: string;
+  /** How the content arrives when it is streamed; one chunk when left out. */
+  readonly chunks?: readonly string[];
+  readonly calls: readonly ScriptedCall[];
+  /** Fails with this record, after `chunks` if there are any. */
+  readonly error?: ErrorReport;
+  readonly extras: ScenarioExtras;
+}
+
+export const ScenarioStep = {
+  final: (content: string, extras: ScenarioExtras = {}): ScenarioStep => ({
+    content,
+    calls: [],
+    extras,
+  }),
+
+  toolCall: (
+    name: string,
+    args: JsonObject = {},
+    content: string = '',
+    extras: ScenarioExtras = {},
+  ): ScenarioStep => ({ content, calls: [{ name, args }], extras }),
+
+  toolCalls: (
+    calls: readonly ScriptedCall[],
+    content: string = '',
+    extras: ScenarioExtras = {},
+  ): ScenarioStep => ({ content, calls, extras }),
+
+  /** A failed model call; a bare message is an error of type `model`. */
+  error: (
+    error: Partial<ErrorRecord> | string,
+    extras: ScenarioExtras & { readonly chunks?: readonly string[] } = {},
+  ): ScenarioStep => ({
+    content: '',
+    calls: [],
+    error: {
+      type: 'model',
+      code: 'scripted',
+      message: 'scripted error',
+      ...(typeof error === 'string' ? { message: error } : error),
+    },
+    ...(extras.chunks ? { chunks: extras.chunks } : null),
+    extras,
+  }),
+
+  /** A final answer that arrives in pieces. */
+  stream: (chunks: readonly string[], extras: ScenarioExtras = {}): ScenarioStep => ({
+    content: chunks.join(''),
+    chunks,
+    calls: [],
+    extras,
+  }),
+} as const;
+
+/** Enough tokens that limits and sums have something to count. */
+export const SCRIPTED_USAGE: Partial<Usage> = Object.freeze({ input: 10, output: 5, total: 15 });
+
+export function responseOf(step: ScenarioStep, nextId: () => string): InferenceResponse {
+  const { extras, calls, content } = step;
+  return {
+    content,
+    toolCalls: calls.map(({ id, ...call }) => ({ ...call, id: id === undefined ? nextId() : id })),
+    finishReason: extras.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    usage: extras.usage === undefined ? SCRIPTED_USAGE : extras.usage,
+    cost: extras.cost ?? null,
+    reasoning: extras.reasoning ?? null,
+    refusal: extras.refusal ?? null,
+  };
+}

@@ -1,0 +1,109 @@
+import { Validator } from '@cfworker/json-schema';
+import { AgentError, show } from '../errors/agent-error.ts';
+import { isRecord, type JsonObject } from '../json.ts';
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+/** The part of Standard Schema we rely on: zod, valibot and arktype all satisfy it. */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly vendor: string;
+    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>;
+    };
+  };
+}
+
+export type JsonSchema = JsonObject;
+
+/** Any Standard Schema, or plain JSON Schema. */
+export type AnySchema = StandardSchema | JsonSchema;
+
+export type OutputOf<S> = S extends StandardSchema<infer Output> ? Output : JsonObject;
+
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/** A schema made ready once: its JSON form for the model, its check for the answer. */
+export interface ReadySchema {
+  readonly jsonSchema: JsonSchema;
+  check(value: unknown): Checked | Promise<Checked>;
+}
+
+/** `what` names the owner in errors; `jsonSchema` is for schema libraries that cannot give their JSON form. */
+export function readySchema(what: string, schema: AnySchema, jsonSchema?: JsonSchema): ReadySchema {
+  if (isStandard(schema))
+    return { jsonSchema: jsonSchema ?? jsonSchemaOf(what, schema), check: standardCheck(schema) };
+  if (!isRecord(schema))
+    throw new AgentError(
+      'invalid_option',
+      `${what} got ${show(schema)}, expected a Standard Schema (zod, valibot, arktype) or a JSON Schema object.`,
+    );
+  return { jsonSchema: schema, check: jsonSchemaCheck(schema) };
+}
+
+const isStandard = (schema: AnySchema): schema is StandardSchema =>
+  (typeof schema === 'object' || typeof schema === 'function') &&
+  schema !== null &&
+  isRecord((schema as Partial<StandardSchema>)['~standard']);
+
+function jsonSchemaOf(what: string, schema: StandardSchema): JsonSchema {
+  const { vendor, jsonSchema } = schema['~standard'];
+  const arktype = (schema as { toJsonSchema?: () => unknown }).toJsonSchema;
+  try {
+    const made = jsonSchema?.input({ target: 'draft-2020-12' }) ?? arktype?.call(schema);
+    if (isRecord(made)) {
+      const { $schema: _dialect, '~standard': _standard, ...rest } = made;
+      return rest as JsonSchema;
+    }
+  } catch (cause) {
+    throw new AgentError('invalid_option', `${what} has a schema without a JSON form.`, { cause });
+  }
+  throw new AgentError(
+    'invalid_option',
+    `${what} has a ${vendor} schema that cannot tell its JSON Schema. Wrap it (valibot: toStandardJsonSchema from ` +
+      '@valibot/to-json-schema) or pass the JSON form as `jsonSchema`.',
+  );
+}
+
+function standardCheck(schema: StandardSchema): ReadySchema['check'] {
+  const { '~standard': standard } = schema;
+  return (value) => {
+    const result = standard.validate(value);
+    return result instanceof Promise ? result.then(checkedResult) : checkedResult(result);
+  };
+}
+
+const checkedResult = (result: StandardResult<unknown>): Checked =>
+  result.issues
+    ? { ok: false, message: result.issues.map(issueText).join('; ') }
+    : { ok: true, value: result.value };
+
+function issueText({ path, message }: Issue): string {
+  const keys = path?.map((key) => String(typeof key === 'object' ? key.key : key)) ?? [];
+  return keys.length > 0 ? `${keys.join('.')}: ${message}` : message;
+}
+
+function jsonSchemaCheck(schema: JsonSchema): ReadySchema['check'] {
+  const validator = new Validator(schema, '2020-12', false);
+  return (value) => {
+    const { valid, errors } = validator.validate(value);
+    if (valid) return { ok: true, value };
+    const leaves = errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
+    const texts = leaves.map(({ instanceLocation, error }) => {
+      const path = instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.');
+      return path ? `${path}: ${error}` : error;
+    });
+    return { ok: false, message: texts.join(' ') };
+  };
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The rooms, lowest first. A room imports only rooms of a line above it; rooms of one line do not know each other. */
+const layers = [
+  ['errors'],
+  ['messages'],
+  ['tools', 'continuation'],
+  ['inference'],
+  ['events'],
+  ['agent'],
+  ['testing'],
+];
+/** Files beside the rooms, which everybody may use and which use no room. */
+const shared = new Set(['append-only.ts', 'cancellation.ts', 'clock.ts', 'ids.ts', 'json.ts']);
+
+const rank = (room: string): number => layers.findIndex((rooms) => rooms.includes(room));
+
+const sources = (readdirSync('src', { recursive: true }) as string[])
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map((file) => ({ file, text: readFileSync(`src/${file}`, 'utf8') }));
+
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/from '([^']+)'|import\('([^']+)'\)/g)].map((m) => m[1] ?? m[2] ?? '');
+
+const roomOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : '');
+
+describe('the shape of the sources', () => {
+  it('reads all rooms', () => {
+    const rooms = new Set(sources.map(({ file }) => roomOf(file)).filter(Boolean));
+    expect([...rooms].toSorted()).toEqual(layers.flat().toSorted());
+  });
+
+  it('rooms import downwards only', () => {
+    const upward = sources
+      .filter(({ file }) => file.includes('/'))
+      .flatMap(({ file, text }) =>
+        importsOf(text)
+          .filter((path) => path.startsWith('.'))
+          .map((path) => posix.join(posix.dirname(file), path))
+          .filter((target) => !shared.has(target))
+          .filter((target) => roomOf(target) !== roomOf(file))
+          .filter((target) => rank(roomOf(target)) >= rank(roomOf(file)))
+          .map((target) => `${file} -> ${target}`),
+      );
+    expect(upward).toEqual([]);
+  });
+
+  it('shared files use no room', () => {
+    const wrong = sources
+      .filter(({ file }) => shared.has(file))
+      .flatMap(({ file, text }) =>
+        importsOf(text)
+          .filter((path) => !shared.has(posix.normalize(path)))
+          .map((path) => `${file} -> ${path}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('the core imports no Node built-in and only packages that a browser can load', () => {
+    const foreign = sources.flatMap(({ file, text }) =>
+      importsOf(text)
+        .filter((path) => !path.startsWith('.') && path !== '@cfworker/json-schema')
+        .map((path) => `${file} -> ${path}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('files are kebab-case and fit on a few screens', () => {
+    for (const { file, text } of sources) {
+      expect(file).toMatch(/^[a-z0-9/-]+\.ts$/);
+      expect(text.split('\n').length, file).toBeLessThanOrEqual(400);
+    }
+  });
+});
