@@ -4,6 +4,11 @@ export interface CancelCause {
   readonly reason: string;
 }
 
+/** Work that has to be told. */
+export interface Cancellable {
+  cancelled(cause: CancelCause): void;
+}
+
 /** What raced work rejects with when it is cancelled. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
@@ -20,8 +25,8 @@ export class Cancelled extends Error {
  */
 export class Cancellation {
   #cause: CancelCause | null = null;
-  #listeners: Set<(cause: CancelCause) => void> | null = null;
   #controller: AbortController | null = null;
+  readonly #waiting: Set<Cancellable> = new Set();
 
   get cause(): CancelCause | null {
     return this.#cause;
@@ -40,38 +45,36 @@ export class Cancellation {
     if (this.#cause) return;
     this.#cause = cause;
     this.#controller?.abort(new Cancelled(cause));
-    const listeners = this.#listeners;
-    this.#listeners = null;
-    if (listeners) for (const listener of listeners) listener(cause);
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const work of waiting) work.cancelled(cause);
   }
 
-  /** Runs `listener` on cancel, at once if that was before; returns how to leave. */
-  onCancel(listener: (cause: CancelCause) => void): () => void {
-    if (this.#cause) {
-      listener(this.#cause);
-      return nothing;
-    }
-    const listeners = (this.#listeners ??= new Set());
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+  /** Tells `work` on cancel, at once if that was before. */
+  join(work: Cancellable): void {
+    if (this.#cause) work.cancelled(this.#cause);
+    else this.#waiting.add(work);
+  }
+
+  leave(work: Cancellable): void {
+    this.#waiting.delete(work);
   }
 
   /** Settles like `work`, or rejects with {@link Cancelled} as soon as this is cancelled. */
-  race<T>(work: Promise<T>): Promise<T> {
+  race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const leave = this.onCancel((cause) => reject(new Cancelled(cause)));
+      const racer: Cancellable = { cancelled: (cause) => reject(new Cancelled(cause)) };
+      this.join(racer);
       work.then(
         (value) => {
-          leave();
+          this.leave(racer);
           resolve(value);
         },
         (error: unknown) => {
-          leave();
+          this.leave(racer);
           reject(error);
         },
       );
     });
   }
 }
-
-const nothing = (): void => {};

@@ -68,6 +68,13 @@ export type {
   ToolChoice,
 } from './inference/inference-driver.ts';
 export { modelCallFailed } from './inference/inference-error.ts';
+export {
+  createModelRegistry,
+  type ModelFactory,
+  type ModelInput,
+  type ModelRegistry,
+} from './inference/model-registry.ts';
+export { listPrices, type Price, type PriceTable } from './inference/prices.ts';
 export type { Usage } from './inference/usage.ts';
 
 // events
@@ -100,3 +107,11 @@ export type { Capability, Hook, HookContext } from './agent/hooks.ts';
 export type { AsToolOptions } from './agent/nested-agent.ts';
 export type { ResumeOptions, RunOptions } from './agent/run.ts';
 export type { Clock } from './clock.ts';
+
+// serialization
+export {
+  SlimAgentStateSerializer,
+  type AgentStateSerializer,
+} from './serialization/slim-agent-state-serializer.ts';
+export { SlimSerializationConfig } from './serialization/slim-serialization-config.ts';
+export type { SlimState } from './serialization/slim-state.ts';

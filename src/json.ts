@@ -19,9 +19,13 @@ export function parseJson(text: string): Parsed {
   try {
     return { ok: true, value: JSON.parse(text) as JsonValue };
   } catch (error) {
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+    return { ok: false, error: withoutSource(error instanceof Error ? error.message : '') };
   }
 }
+
+/** Engines quote the text that they could not read, and there may be secrets in it. */
+const withoutSource = (message: string): string =>
+  message.replace(/,? *(?:\.\.\.)?".*$/s, '') || 'it is not JSON';
 
 /** What JSON keeps of a value, detached from the original; throws where JSON cannot hold it (cycles, bigint). */
 export function toJsonValue(value: unknown): JsonValue {
@@ -47,6 +51,10 @@ export function withoutFence(text: string): string {
   return (fenced?.[1] ?? trimmed).trim();
 }
 
+/** `\n` is over with its second letter, `\u00e9` with its sixth. */
+const isEscapeOver = (char: string, length: number): boolean =>
+  length === 1 ? char !== 'u' : length === 5;
+
 /**
  * What can be read of a JSON text that broke off: open strings, lists and objects are closed and a dangling
  * key or comma is dropped. `undefined` when not even that gives a value.
@@ -57,11 +65,12 @@ export function parsePartialJson(text: string): JsonValue | undefined {
   if (whole.ok) return whole.value;
   const closers: string[] = [];
   let inString = false;
-  let escaped = false;
+  /** Letters of the escape that is open, the backslash included; 0 outside of one. */
+  let escape = 0;
   for (const char of body) {
     if (inString) {
-      if (escaped) escaped = false;
-      else if (char === '\\') escaped = true;
+      if (escape > 0) escape = isEscapeOver(char, escape) ? 0 : escape + 1;
+      else if (char === '\\') escape = 1;
       else if (char === '"') inString = false;
     } else if (char === '"') inString = true;
     else if (char === '{') closers.unshift('}');
@@ -69,7 +78,7 @@ export function parsePartialJson(text: string): JsonValue | undefined {
     else if (char === '}' || char === ']') closers.shift();
   }
   const tail = closers.join('');
-  const open = inString ? `${escaped ? body.slice(0, -1) : body}"` : body;
+  const open = inString ? `${body.slice(0, body.length - escape)}"` : body;
   const candidates = [
     open,
     open.replace(/,\s*$/, ''),

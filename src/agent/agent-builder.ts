@@ -6,6 +6,8 @@ import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import type { ErrorPolicy, ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { InferenceDriver, ToolChoice } from '../inference/inference-driver.ts';
+import { driverOf, type ModelInput, type ModelRegistry } from '../inference/model-registry.ts';
+import type { PriceTable } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import type { AnySchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -38,9 +40,16 @@ export class AgentBuilder {
   withDriver(driver: InferenceDriver): AgentBuilder {
     return this.#with({ driver });
   }
-  /** A model made by one of our drivers. */
-  withModel(model: InferenceDriver): AgentBuilder {
-    return this.#with({ driver: model });
+  /** A model of one of our drivers, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
+  withModel(
+    model: ModelInput,
+    { registry }: { readonly registry?: ModelRegistry } = {},
+  ): AgentBuilder {
+    return this.#with({ driver: driverOf(model, registry) });
+  }
+  /** Dollars per million tokens, over the list that comes with the package. */
+  withPrices(prices: PriceTable): AgentBuilder {
+    return this.#with({ prices: { ...this.#options.prices, ...prices } });
   }
   withSystemPrompt(systemPrompt: string): AgentBuilder {
     return this.#with({ systemPrompt });

@@ -1,11 +1,20 @@
+import { Cancelled } from '../cancellation.ts';
 import { msOf } from '../clock.ts';
+import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { isRecord } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import { statusFacts } from './agent-status.ts';
-import type { AgentStep } from './agent-step.ts';
-import { HookFailure, type ComposedHooks, type StepReport } from './hooks.ts';
+import type { AgentStep, UnfinishedStep } from './agent-step.ts';
+import {
+  HookFailure,
+  type ComposedHooks,
+  type ExecutionInput,
+  type Next,
+  type StepReport,
+} from './hooks.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
@@ -34,15 +43,34 @@ export async function perform(
   };
   try {
     if (!execution) await inner(run);
-    else run.state = AgentState.from(await execution({ state: run.state }, inner, run.hookContext));
-  } catch (error) {
-    if (!(error instanceof HookFailure)) throw error;
-    forbid(run, error.hook, error.message);
+    else await insideHooks(run, execution, inner);
   } finally {
     if (!run.parent) run.dispose();
   }
   end(run);
   return run.state;
+}
+
+/** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */
+async function insideHooks(
+  run: Run,
+  execution: NonNullable<ComposedHooks['execution']>,
+  inner: Next<ExecutionInput, AgentState>,
+): Promise<void> {
+  let inside: Promise<AgentState> | undefined;
+  const once = (input: ExecutionInput): Promise<AgentState> => (inside ??= inner(input));
+  try {
+    const hooked = execution({ state: run.state }, once, run.hookContext);
+    const returned: unknown = await run.cancellation.race(hooked);
+    await inside;
+    if (isRecord(returned)) run.state = AgentState.from(returned as unknown as AgentState);
+    else forbid(run, 'aroundExecution', `a hook returned ${show(returned)}, expected the state`);
+  } catch (error) {
+    if (run.cancellation.cause) return void (await once({ state: run.state }));
+    if (!(error instanceof HookFailure)) throw error;
+    await inside;
+    forbid(run, error.hook, error.message);
+  }
 }
 
 /** Tells that work begins and, where nothing was judged yet, asks the criteria before the first step. */
@@ -68,7 +96,7 @@ export async function takeStep(run: Run): Promise<void> {
   const now = run.now();
   run.watchDeadline(now);
   if (unfinishedStep) {
-    const draft = StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)); // our own JSON
+    const draft = reopened(run, unfinishedStep);
     await runCalls(run, draft);
     return closeStep(run, draft);
   }
@@ -100,9 +128,15 @@ async function workInsideHooks(
 ): Promise<void> {
   const input = { state: run.state, stepNumber: draft.number, attempt: draft.attempt };
   let inside: Promise<StepReport> | undefined;
-  const inner = (): Promise<StepReport> => (inside ??= reported(run, draft));
+  const inner = async (): Promise<StepReport> => {
+    const { cause } = run.cancellation;
+    if (cause) throw new Cancelled(cause);
+    return (inside ??= reported(run, draft));
+  };
   try {
     await run.cancellation.race(step(input, inner, run.hookContext));
+    if (!inside) hookFailed(run, draft, 'A hook around the step returned without calling next().');
+    await inside;
   } catch (error) {
     if (isMisuse(error)) throw error;
     // what is inside ends by itself on a cancel, and may still have text to keep
@@ -147,12 +181,20 @@ async function waitForRetry(run: Run, failed: AgentStep, waitMs: number): Promis
   return run.now() - began;
 }
 
-/** A hook around the execution threw: the run ends as failed, with everything it had. */
+const reopened = (run: Run, step: UnfinishedStep): StepDraft =>
+  StepDraft.reopened(run, step, (json) => AgentState.from(json as never)); // our own JSON
+
+/** A hook around the execution threw: the run ends as failed, with everything it had and no call left open. */
 function forbid(run: Run, criterion: string, reason: string): void {
+  const { unfinishedStep } = run.state;
+  if (unfinishedStep) {
+    run.requestStop(reason);
+    closeStep(run, reopened(run, unfinishedStep));
+  }
   const evaluation: ContinuationEvaluation = {
     criterion,
     decision: 'forbid',
-    reason: run.agent.redactor.text(reason),
+    reason: run.redactor.text(reason),
     context: {},
     stopReason: 'error',
     remedy: { text: `mend the hook ${criterion}, then send a new message.` },

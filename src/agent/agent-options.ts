@@ -18,6 +18,8 @@ import { AgentError, invalidOption, positive, show } from '../errors/agent-error
 import { ErrorPolicy, type ErrorPolicyJSON } from '../errors/error-policy.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import type { InferenceDriver, ResponseFormat, ToolChoice } from '../inference/inference-driver.ts';
+import { driverOf, type ModelInput, type ModelRegistry } from '../inference/model-registry.ts';
+import { checkedPrices, priceOf, type Price, type PriceTable } from '../inference/prices.ts';
 import { isRecord } from '../json.ts';
 import { readySchema, type AnySchema, type ReadySchema } from '../tools/schema.ts';
 import type { Tool, ToolSchema } from '../tools/tool.ts';
@@ -26,7 +28,14 @@ import { composeHooks, type Capability, type ComposedHooks, type Hook } from './
 
 /** Everything an agent can be told; {@link AgentBuilder} is the fluent spelling. */
 export interface AgentOptions {
-  readonly driver: InferenceDriver;
+  /** A driver, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
+  readonly model?: ModelInput;
+  /** The same, for drivers alone. */
+  readonly driver?: InferenceDriver;
+  /** Finds models by name; default: the known providers. */
+  readonly models?: ModelRegistry;
+  /** Dollars per million tokens, over the list that comes with the package. */
+  readonly prices?: PriceTable;
   readonly name?: string;
   readonly systemPrompt?: string;
   readonly tools?: readonly Tool[];
@@ -74,6 +83,8 @@ export interface AgentDefinition {
   readonly hooks: ComposedHooks;
   readonly hookNames: readonly string[];
   readonly response: { readonly format: ResponseFormat; readonly schema: ReadySchema } | null;
+  /** Null when the price of the model is not known. */
+  readonly price: Price | null;
   readonly clock: Clock;
   readonly redactor: Redactor;
   readonly random: () => number;
@@ -85,13 +96,12 @@ const DEFAULT_FINISH_REASONS: readonly string[] = ['length', 'content_filter'];
 const DEFAULT_RESERVE: LandingReserve = { tokens: 2_000, seconds: 20 };
 
 export function defineAgent(options: AgentOptions): AgentDefinition {
-  const { driver, name = 'agent', toolChoice = 'auto', capabilities = [] } = options;
-  if (typeof driver?.infer !== 'function')
-    throw new AgentError(
-      'driver_missing',
-      `An agent needs a driver with infer(), and got ${show(driver)}. Call .withDriver(...) or .withModel(...) first.`,
-    );
+  const { name = 'agent', toolChoice = 'auto', capabilities = [] } = options;
+  const driver = driverOf(options.driver ?? (options.model as ModelInput), options.models); // driverOf refuses undefined
   if (typeof name !== 'string' || name === '') throw invalidOption('withName', name, 'a name');
+  for (const capability of capabilities)
+    if (typeof capability?.name !== 'string')
+      throw invalidOption('withCapability', capability, 'capabilities with a name');
   const tools = indexTools([
     ...(options.tools ?? []),
     ...capabilities.flatMap((c) => c.tools ?? []),
@@ -119,6 +129,7 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     hooks: composeHooks(hooks),
     hookNames: hooks.map((hook) => hook.name),
     response: responseOf(options.responseFormat),
+    price: priceOf(driver.model, checkedPrices(options.prices ?? {})),
     clock: options.clock ?? systemClock,
     redactor: options.redactor ?? defaultRedactor,
     random: options.random ?? Math.random,

@@ -1,5 +1,5 @@
 import { AppendOnly } from '../append-only.ts';
-import { isoTime, systemClock } from '../clock.ts';
+import { isoTime, syncSystemClock, systemClock } from '../clock.ts';
 import type { ContinuationOutcome, ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import { AgentError } from '../errors/agent-error.ts';
@@ -107,6 +107,7 @@ export class AgentState implements AgentStateData {
   }
 
   static empty(options: { readonly agentId?: string; readonly now?: number } = {}): AgentState {
+    syncSystemClock();
     const fresh: AgentStateData = {
       version: 1,
       agentId: options.agentId ?? uuid(),

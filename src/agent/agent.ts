@@ -1,3 +1,5 @@
+import { isoTime, syncSystemClock } from '../clock.ts';
+import { checkedGrant } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
@@ -10,7 +12,7 @@ import { isOpen } from './agent-status.ts';
 import { checkApprovals } from './approvals.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
 import { agentAsTool, checkAgentName, type AsToolOptions } from './nested-agent.ts';
-import { reopen, startExecution, takeUp } from './open-run.ts';
+import { keepIds, reopen, startExecution, takeUp } from './open-run.ts';
 import { handover, eventStream } from './run-streams.ts';
 import { Run, type ResumeOptions, type RunOptions } from './run.ts';
 import { StepDraft } from './step-draft.ts';
@@ -100,7 +102,8 @@ export function createAgent(options: AgentOptions): Agent {
       } finally {
         run.dispose();
       }
-      if (run.state.status !== 'in_progress') end(run);
+      if (run.state.status === 'in_progress') keepIds(run);
+      else end(run);
       return run.state;
     },
 
@@ -123,9 +126,10 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 function stateOf(input: RunInput, { clock }: AgentDefinition): AgentState {
-  return typeof input === 'string'
-    ? AgentState.empty({ now: clock.now() }).withUserMessage(input)
-    : AgentState.from(input);
+  if (typeof input !== 'string') return AgentState.from(input);
+  syncSystemClock();
+  const now = clock.now();
+  return AgentState.empty({ now }).withUserMessage(input, { createdAt: isoTime(now) });
 }
 
 function openNew(
@@ -168,7 +172,7 @@ async function openResumed(
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
     await checkApprovals(definition, state, approvals);
-    takeUp(run, grant);
+    takeUp(run, grant === undefined ? grant : checkedGrant(grant));
     return run;
   }
   const [callId] = Object.keys(approvals);
@@ -206,7 +210,8 @@ function stopOpen(
   const { executionStartedAt } = state;
   takeUp(run);
   run.state = run.state.with({ executionStartedAt });
-  run.cancellation.cancel({ by: 'user', reason: options.reason ?? 'a stop was requested' });
+  const reason = run.redactor.text(options.reason ?? 'a stop was requested');
+  run.cancellation.cancel({ by: 'user', reason });
   const { unfinishedStep } = state;
   if (unfinishedStep)
     closeStep(

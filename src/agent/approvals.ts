@@ -1,8 +1,9 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord, toJsonValue, type JsonObject } from '../json.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
 import type { AgentDefinition } from './agent-options.ts';
-import { AgentState } from './agent-state.ts';
-import { definitionOf } from './nested-agent.ts';
+import { AgentState, type AgentStateJSON } from './agent-state.ts';
+import { checkAgentName, definitionOf } from './nested-agent.ts';
 
 /** A person's answer to one call: run it, perhaps with other arguments, or do not. */
 export type ApprovalAnswer =
@@ -28,21 +29,27 @@ export async function checkApprovals(
         { details: { callId } },
       );
   }
-  await checkEdits(agent, state, approvals);
+  await checkCalls(agent, state, approvals);
 }
 
-async function checkEdits(
+/** Down to the agents that wait inside a call: those must still be there, and edits must fit. */
+async function checkCalls(
   agent: AgentDefinition,
   state: AgentState,
   approvals: Approvals,
 ): Promise<void> {
-  for (const call of state.unfinishedStep?.toolCalls ?? []) {
+  const { toolCalls = [], children = {} } = state.unfinishedStep ?? {};
+  for (const call of toolCalls) {
     const tool = agent.tools.get(call.name);
-    const answer = approvals[call.id];
-    const child = state.unfinishedStep?.children[call.id];
-    if (child && tool?.agent)
-      await checkEdits(definitionOf(tool), AgentState.from(child), approvals);
-    if (!tool || !answer || !('args' in answer)) continue;
+    if (Object.hasOwn(children, call.id)) {
+      const child = AgentState.from(children[call.id] as AgentStateJSON);
+      if (!tool?.agent) throw agentGone(agent, call, child);
+      const inside = definitionOf(tool);
+      checkAgentName(inside, child);
+      await checkCalls(inside, child, approvals);
+    }
+    const answer = Object.hasOwn(approvals, call.id) ? approvals[call.id] : undefined;
+    if (!tool || !answer || !('args' in answer) || answer.args === undefined) continue;
     const checked = await tool.check(toJsonValue(answer.args));
     if (!checked.ok)
       throw new AgentError(
@@ -52,6 +59,14 @@ async function checkEdits(
       );
   }
 }
+
+const agentGone = (agent: AgentDefinition, call: ToolCall, child: AgentState): AgentError =>
+  new AgentError(
+    'not_resumable',
+    `Agent "${child.agentName}" waits inside call ${call.id} of "${call.name}", and agent "${agent.name}" has no such ` +
+      `agent among its tools (${agent.toolNames.join(', ') || 'none'}). Resume with an agent that has it, or end it with stop(state).`,
+    { details: { callId: call.id, tool: call.name, agent: child.agentName, missing: [] } },
+  );
 
 const isAnswer = (answer: unknown): answer is ApprovalAnswer =>
   isRecord(answer) &&

@@ -104,16 +104,19 @@ function compose<Input, Output>(
   return (input, inner, context) => {
     // what came from inside is passed on as it is; only a hook's own error gets its name
     let fromInside: { readonly error: unknown } | null = null;
-    const guardedInner: Next<Input, Output> = (given) =>
-      inner(given).catch((error: unknown) => {
+    const guardedInner: Next<Input, Output> = async (given) => {
+      try {
+        return await inner(given);
+      } catch (error) {
         fromInside = { error };
         throw error;
-      });
+      }
+    };
     const chain = layers.reduceRight<Next<Input, Output>>(
       (next, { name, around }) =>
         async (given) => {
           try {
-            return await around(given, next, context);
+            return await around(given, (input) => watched(next(input)), context);
           } catch (error) {
             if (fromInside?.error === error || error instanceof HookFailure) throw error;
             throw new HookFailure(name, point, error);
@@ -123,4 +126,10 @@ function compose<Input, Output>(
     );
     return chain(input);
   };
+}
+
+/** A hook that does not wait for `next` must not end the process when that rejects. */
+function watched<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }

@@ -74,13 +74,14 @@ function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
 export function verdict(run: Run, now: number): ContinuationOutcome {
   const { criteria } = run.agent;
   const { cause } = run.cancellation;
+  const { redactor } = run;
   const byUser = cause?.by === 'user' ? ({ by: 'user', reason: cause.reason } as const) : null;
   const request = byUser ?? run.stopRequest;
   if (request) requestStop(run, request);
-  const outcome = criteria.evaluate(run.state, { now });
+  const outcome = criteria.evaluate(run.state, { now, redactor });
   if (!outcome.shouldContinue || cause === null) return outcome;
   requestStop(run, { by: 'deadline', reason: 'the deadline of the run was reached' });
-  return criteria.evaluate(run.state, { now });
+  return criteria.evaluate(run.state, { now, redactor });
 }
 
 function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {

@@ -11,7 +11,8 @@ import type {
 } from '../inference/inference-driver.ts';
 import { modelCallFailed, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
 import { isReport, readResponse, type ReadCall } from '../inference/read-response.ts';
-import { usageOf } from '../inference/usage.ts';
+import { costOfUsage } from '../inference/prices.ts';
+import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { withBudgetNote } from './budget-note.ts';
@@ -27,10 +28,15 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
     const request = requestFor(run, draft);
     const response = modelCall
       ? await run.cancellation.race(
-          modelCall(request, async (given) => answer.infer(given), run.hookContext),
+          modelCall(
+            request,
+            async (given) => answer.noted(await answer.infer(given)),
+            run.hookContext,
+          ),
         )
       : await answer.infer(request);
     answer.accept(response);
+    answer.close();
   } catch (thrown) {
     if (isMisuse(thrown)) throw thrown;
     answer.close();
@@ -76,9 +82,17 @@ class Answer {
     const { agent, cancellation, events } = this.#run;
     const { driver } = agent;
     if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
+    if (this.#draft.shown !== '') this.#discard();
     if (driver.stream && (events.wants('StreamChunk') || events.wants('ToolCallDelta')))
       return this.#stream(driver.stream(request, cancellation));
     return cancellation.race(driver.infer(request, cancellation));
+  }
+
+  /** Whatever a hook makes of the answer, what the call has used counts. */
+  noted(response: InferenceResponse): InferenceResponse {
+    const { usage, cost = null } = response ?? {};
+    if (usage) this.#partial = { usage, cost };
+    return response;
   }
 
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
@@ -88,7 +102,7 @@ class Answer {
     const pump = async (): Promise<InferenceResponse> => {
       for (;;) {
         const next = await iterator.next();
-        if (this.#closed) throw new Error('closed');
+        if (this.#closed || this.#run.cancellation.cause) throw new Error('closed');
         if (next.done === true) throw brokenOff();
         if (next.value.type === 'done') return next.value.response;
         this.#take(next.value);
@@ -97,8 +111,7 @@ class Answer {
     try {
       return await this.#run.cancellation.race(pump());
     } finally {
-      // not awaited: a driver that hangs must not hold the run
-      iterator.return?.().catch(() => {});
+      leave(iterator);
     }
   }
 
@@ -127,15 +140,22 @@ class Answer {
       );
   }
 
+  /** A hook asks once more: what the first try had shown is void. */
+  #discard(): void {
+    const { events } = this.#run;
+    const draft = this.#draft;
+    draft.shown = '';
+    if (events.wants('StreamDiscarded'))
+      events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
+  }
+
   #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
-    const { events, agent } = this.#run;
+    const { events, redactor } = this.#run;
     const { index } = chunk;
     const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
     const tool = (this.#names[index] ||= chunk.name ?? '');
     if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
-    const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(agent.redactor)).push(
-      chunk.argsDelta,
-    );
+    const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(redactor)).push(chunk.argsDelta);
     if (argsDelta !== '') events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta });
   }
 
@@ -154,7 +174,7 @@ class Answer {
     const draft = this.#draft;
     const read = readResponse(response);
     draft.usage = usageOf(response?.usage ?? this.#partial.usage);
-    draft.cost = response?.cost ?? this.#partial.cost ?? null;
+    draft.cost = this.#costOf(draft.usage, response?.cost ?? this.#partial.cost);
     if (isReport(read)) {
       draft.failure = this.#run.record(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
@@ -234,12 +254,24 @@ class Answer {
     this.#keepUsage({ ...this.#partial, ...partial });
   }
 
+  /** What the driver says, else by the price table. */
+  #costOf(usage: Usage, told: number | null | undefined): number | null {
+    const { price } = this.#run.agent;
+    return costOf(told) ?? (price === null ? null : costOfUsage(usage, price));
+  }
+
   #keepUsage({ usage, cost }: PartialAnswer): void {
     const draft = this.#draft;
     if (usage === undefined) draft.notes.push('usageUnknown');
     draft.usage = usageOf(usage);
-    draft.cost = cost ?? null;
+    draft.cost = usage === undefined ? costOf(cost) : this.#costOf(draft.usage, cost);
   }
+}
+
+/** Not awaited: a driver that hangs must not hold the run. */
+function leave(iterator: AsyncIterator<unknown>): void {
+  const left = async (): Promise<unknown> => iterator.return?.();
+  left().catch(() => {});
 }
 
 const noMetadata = Object.freeze({});

@@ -1,3 +1,5 @@
+import { isoTime } from '../clock.ts';
+import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
 import { toJsonValue } from '../json.ts';
@@ -35,9 +37,16 @@ const parameters: JsonSchema = {
 };
 
 /** The agent as a tool of another one: the model hands it a task, and gets its answer. */
-export function agentAsTool(nested: Nested, options: AsToolOptions): Tool {
+export function agentAsTool({ definition, bus }: Nested, options: AsToolOptions): Tool {
   const tool = defineTool({ ...options, parameters, execute: () => null });
-  return Object.freeze({ ...tool, timeoutMs: Number.POSITIVE_INFINITY, agent: nested });
+  const agent: Nested = { definition: withoutTimeLimits(definition), bus };
+  return Object.freeze({ ...tool, timeoutMs: Number.POSITIVE_INFINITY, agent });
+}
+
+/** The root's deadline binds a nested agent; one of its own would end it while its parent has time. */
+function withoutTimeLimits(definition: AgentDefinition): AgentDefinition {
+  const criteria = definition.criteria.list.filter((c) => c.remainingMs === undefined);
+  return Object.freeze({ ...definition, criteria: ContinuationCriteria.from(...criteria) });
 }
 
 export const definitionOf = (tool: Tool): AgentDefinition => (tool.agent as Nested).definition;
@@ -78,9 +87,10 @@ export async function runNested(
 
 function firstState(parent: Run, args: unknown): AgentState {
   const { input } = args as { readonly input: string }; // checked against the schema above
-  return AgentState.empty({ now: parent.now() })
+  const now = parent.now();
+  return AgentState.empty({ now })
     .with({ parentAgentId: parent.state.agentId, metadata: parent.state.metadata })
-    .withUserMessage(input);
+    .withUserMessage(input, { createdAt: isoTime(now) });
 }
 
 function valueOf(ended: AgentState, name: string): unknown {

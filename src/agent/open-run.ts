@@ -40,13 +40,28 @@ export function takeUp(run: Run, grant?: Grants): void {
     executionStartedAt: run.parent ? null : isoTime(run.now()),
     pause: state.unfinishedStep ? state.pause : null,
   });
-  for (let i = state.steps.length - 1; i >= 0; i--) {
-    const step = state.steps.at(i);
-    if (step?.executionId !== execution.id) break;
-    for (const call of step.toolCalls) run.usedIds.add(call.id);
-  }
-  for (const call of state.unfinishedStep?.toolCalls ?? []) run.usedIds.add(call.id);
+  run.usedIds = idsKept.get(state) ?? idsUsedIn(state);
   identify(run);
+}
+
+/** Saves the next call of `nextStep` from reading all steps again. */
+export function keepIds(run: Run): void {
+  idsKept.set(run.state, run.usedIds);
+}
+
+const idsKept = new WeakMap<AgentState, Set<string>>();
+
+/** From the conversation too: a slim state has all messages of an open execution, and not all its steps. */
+function idsUsedIn({ messages, steps, execution, unfinishedStep }: AgentState): Set<string> {
+  const used = new Set(unfinishedStep?.toolCalls.map((call) => call.id));
+  for (const message of messages.slice(execution.firstMessage))
+    for (const call of message.toolCalls) used.add(call.id);
+  for (let i = steps.length - 1; i >= 0; i--) {
+    const step = steps.at(i);
+    if (step?.executionId !== execution.id) break;
+    for (const call of step.toolCalls) used.add(call.id);
+  }
+  return used;
 }
 
 /** Reopens an ended execution with more budget, or says what is missing. */

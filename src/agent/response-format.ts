@@ -1,5 +1,7 @@
 import { isoTime } from '../clock.ts';
+import { messageOf } from '../errors/error-record.ts';
 import { parseJson, withoutFence } from '../json.ts';
+import type { ReadySchema } from '../tools/schema.ts';
 import { syntheticMessage } from './judge-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -9,10 +11,10 @@ import type { StepDraft } from './step-draft.ts';
  * on a landing step it is none, for there is no next try.
  */
 export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
-  const schema = run.agent.response?.schema;
+  const ready = run.agent.response?.schema;
   const text = draft.newMessages.at(-1)?.text ?? '';
-  if (!schema) return;
-  const problem = await problemWith(text);
+  if (!ready) return;
+  const problem = await problemWith(text, ready);
   if (problem === null || draft.softLanding !== null) return;
   // an answer that was cut off ends the run by its finish reason, which says more
   if (run.agent.finishReasons.includes(draft.finishReason ?? '')) return;
@@ -24,12 +26,17 @@ export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
     syntheticMessage(`${message} Answer again with JSON that matches it.`, isoTime(run.now())),
   );
 
-  async function problemWith(answer: string): Promise<string | null> {
+  async function problemWith(answer: string, ready: ReadySchema): Promise<string | null> {
     const parsed = parseJson(withoutFence(answer));
     if (!parsed.ok) return `it is not JSON (${parsed.error})`;
-    const checked = await schema?.check(parsed.value);
-    if (checked?.ok !== true) return checked?.message ?? 'it could not be checked';
-    draft.output = { value: checked.value };
-    return null;
+    try {
+      const checked = await run.cancellation.race(Promise.resolve(ready.check(parsed.value)));
+      if (!checked.ok) return checked.message;
+      draft.output = { value: checked.value };
+      return null;
+    } catch (error) {
+      // a run that was cut off is not judged by its format
+      return run.cancellation.cause ? null : `it could not be checked (${messageOf(error)})`;
+    }
   }
 }

@@ -61,7 +61,7 @@ export function eventStream(
     wiretap: (event) => {
       queue.push(event);
       wake();
-      wiretap?.(event);
+      return wiretap?.(event); // a promise goes on to whoever reports its failure
     },
   });
   result

@@ -1,8 +1,9 @@
 import { Cancellation } from '../cancellation.ts';
-import { isoTime, type Clock } from '../clock.ts';
+import { isoTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
+import { bothRedactors, type Redactor } from '../errors/redactor.ts';
 import type { EventListener } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
@@ -33,11 +34,13 @@ export class Run implements CallFrame {
   readonly parent: Run | null;
   readonly depth: number;
   readonly events: RunEvents;
+  /** Of a nested agent: its own and its parent's, whose listeners hear it too. */
+  readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Record<string, unknown>;
   readonly approvals: Approvals;
   /** Call ids used in this execution. */
-  readonly usedIds: Set<string> = new Set();
+  usedIds: Set<string> = new Set();
   state: AgentState;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
@@ -55,19 +58,21 @@ export class Run implements CallFrame {
     options: ResumeOptions,
     parent: Run | null = null,
   ) {
+    if (!parent) syncSystemClock();
     this.agent = agent;
     this.parent = parent;
     this.depth = parent ? parent.depth + 1 : 0;
     this.state = state;
     this.deps = options.deps ?? parent?.deps ?? {};
-    this.approvals = options.approvals ?? {};
+    this.approvals = options.approvals ? ownAnswers(options.approvals) : noAnswers;
     this.cancellation = parent?.cancellation ?? new Cancellation();
+    this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
     this.events = new RunEvents({
       bus,
       wiretap: options.wiretap,
       parent: parent?.events ?? null,
       clock: agent.clock,
-      redactor: agent.redactor,
+      redactor: this.redactor,
     });
     if (options.signal) this.#link(options.signal);
   }
@@ -80,17 +85,16 @@ export class Run implements CallFrame {
   }
 
   requestStop(reason: string): void {
-    this.stopRequest ??= { by: 'tool', reason: reason };
+    this.stopRequest ??= { by: 'tool', reason: this.redactor.text(reason) };
   }
   requestPause(reason: string): void {
-    this.pauseReason ??= reason;
+    this.pauseReason ??= this.redactor.text(reason);
   }
 
   record(report: ErrorReport): ErrorRecord {
-    const { redactor } = this.agent;
     return {
       ...report,
-      message: redactor.text(report.message),
+      message: this.redactor.text(report.message),
       retryable: report.retryable ?? true,
       at: isoTime(this.now()),
     };
@@ -128,21 +132,20 @@ export class Run implements CallFrame {
   /** One timer per run: when it fires early for a deadline that has moved, it is set anew. */
   #arm(now: number): void {
     this.#stopTimer?.();
+    if (this.#dueAt <= now)
+      return this.cancellation.cancel({ by: 'deadline', reason: 'The time limit was reached.' });
     this.#timerDueAt = this.#dueAt;
-    this.#stopTimer = this.agent.clock.after(Math.max(0, this.#dueAt - now), () => {
+    this.#stopTimer = this.agent.clock.after(this.#dueAt - now, () => {
       this.#stopTimer = null;
       this.#timerDueAt = Number.POSITIVE_INFINITY;
-      const at = this.now();
-      if (this.#dueAt <= at)
-        this.cancellation.cancel({ by: 'deadline', reason: 'The time limit was reached.' });
-      else if (Number.isFinite(this.#dueAt)) this.#arm(at);
+      if (Number.isFinite(this.#dueAt)) this.#arm(this.now());
     });
   }
 
   #link(signal: AbortSignal): void {
     const cancel = (): void => {
       const { reason } = signal as { reason: unknown };
-      const given = typeof reason === 'string' ? reason : null;
+      const given = typeof reason === 'string' ? this.redactor.text(reason) : null;
       this.cancellation.cancel({ by: 'user', reason: given ?? 'a stop was requested' });
     };
     if (signal.aborted) return cancel();
@@ -150,3 +153,8 @@ export class Run implements CallFrame {
     this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
   }
 }
+
+/** Without a prototype: a call whose id is "constructor" must not find an answer there. */
+const ownAnswers = (approvals: Approvals): Approvals =>
+  Object.assign(Object.create(null) as Approvals, approvals);
+const noAnswers: Approvals = Object.freeze(ownAnswers({}));

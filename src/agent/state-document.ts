@@ -5,16 +5,21 @@ import { zeroUsage } from '../inference/usage.ts';
 import { isRecord } from '../json.ts';
 import { Messages } from '../messages/messages.ts';
 import type { AgentStateData, AgentStateJSON, AgentStepJSON } from './agent-state.ts';
-import { agentStatuses } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
+import { brokenState } from './check-record.ts';
 import { newExecution, newSessionInfo } from './execution.ts';
+import { checkState } from './state-checks.ts';
 import { STATE_VERSION, stateMigrations } from './state-migrations.ts';
 
 /** Reads a state document of any version we ever wrote, or says what is wrong with it. */
 export function readStateDocument(json: unknown): AgentStateData {
-  if (!isRecord(json)) throw broken(`it is ${show(json)}`, 'the object that state.toJSON() gives');
-  const document = migrated(json);
-  check(document);
+  if (!isRecord(json))
+    throw brokenState(`it is ${show(json)}`, 'the object that state.toJSON() gives');
+  const migratedJson = migrated(json);
+  checkState(migratedJson);
+  const document = migratedJson as unknown as AgentStateJSON; // checkState() proves what we rely on
+  for (const child of Object.values(document.unfinishedStep?.children ?? {}))
+    readStateDocument(child);
   const info = { ...newSessionInfo(''), ...document.info };
   const execution = { ...newExecution('', null, 0), ...document.execution };
   return {
@@ -28,11 +33,13 @@ export function readStateDocument(json: unknown): AgentStateData {
     unfinishedStep: document.unfinishedStep
       ? {
           ...readStep(document.unfinishedStep),
-          children: document.unfinishedStep.children,
+          children: document.unfinishedStep.children ?? {},
         }
       : null,
     lastContinuationOutcome: readOutcome(document.lastContinuationOutcome),
-    pause: document.pause ?? null,
+    pause: document.pause
+      ? { ...document.pause, pendingApprovals: document.pause.pendingApprovals ?? [] }
+      : null,
     output: document.output ?? null,
     partialOutput: document.partialOutput ?? null,
     parentAgentId: document.parentAgentId ?? null,
@@ -41,10 +48,10 @@ export function readStateDocument(json: unknown): AgentStateData {
   };
 }
 
-function migrated(json: Record<string, unknown>): AgentStateJSON {
+function migrated(json: Record<string, unknown>): Record<string, unknown> {
   const { version } = json;
   if (!Number.isInteger(version) || (version as number) < 0)
-    throw broken(`its version is ${show(version)}`, `a whole number up to ${STATE_VERSION}`);
+    throw brokenState(`its version is ${show(version)}`, `a whole number up to ${STATE_VERSION}`);
   if ((version as number) > STATE_VERSION)
     throw new AgentError(
       'unsupported_state_version',
@@ -55,23 +62,7 @@ function migrated(json: Record<string, unknown>): AgentStateJSON {
   let document = json;
   for (let from = version as number; from < STATE_VERSION; from++)
     document = stateMigrations[from]?.(document) ?? document;
-  return document as unknown as AgentStateJSON; // check() proves the parts that we rely on
-}
-
-function check(document: AgentStateJSON): void {
-  const { agentId, status, info, execution, messages, steps } = document;
-  if (typeof agentId !== 'string') throw broken(`agentId is ${show(agentId)}`, 'a string');
-  if (!agentStatuses.includes(status))
-    throw broken(`status is ${show(status)}`, `one of ${agentStatuses.join(', ')}`);
-  if (!isRecord(info) || typeof info['startedAt'] !== 'string')
-    throw broken(`info is ${show(info)}`, 'an object with startedAt');
-  if (!isRecord(execution) || typeof execution['id'] !== 'string')
-    throw broken(`execution is ${show(execution)}`, 'an object with id');
-  if (!Array.isArray(messages)) throw broken(`messages is ${show(messages)}`, 'a list');
-  if (!Array.isArray(steps)) throw broken(`steps is ${show(steps)}`, 'a list');
-  for (const [i, step] of steps.entries())
-    if (!isRecord(step) || typeof step['number'] !== 'number' || !Array.isArray(step['toolCalls']))
-      throw broken(`steps[${i}] is ${show(step)}`, 'a step with number and toolCalls');
+  return document;
 }
 
 function readMessages(messages: AgentStateJSON['messages']): Messages {
@@ -86,12 +77,31 @@ function readMessages(messages: AgentStateJSON['messages']): Messages {
   }
 }
 
+/** Fills up what the first documents did not write. */
 function readStep(step: AgentStepJSON): AgentStep {
-  return Object.freeze({ ...step, outcome: readOutcome(step.outcome) });
+  return Object.freeze({
+    ...emptyStep,
+    ...step,
+    usage: { ...zeroUsage, ...step.usage },
+    outcome: readOutcome(step.outcome),
+  });
 }
+
+const emptyStep: Omit<AgentStep, 'number' | 'toolCalls' | 'outcome'> = {
+  id: '',
+  executionId: '',
+  type: 'final',
+  attempt: 1,
+  messageIds: [],
+  results: [],
+  errors: [],
+  usage: zeroUsage,
+  cost: null,
+  finishReason: null,
+  startedAt: '',
+  durationMs: 0,
+  notes: [],
+};
 
 const readOutcome = (json: AgentStepJSON['outcome'] | undefined): ContinuationOutcome | null =>
   json ? ContinuationOutcome.from(json) : null;
-
-const broken = (seen: string, expected: string): AgentError =>
-  new AgentError('invalid_state', `This is not a state document: ${seen}, expected ${expected}.`);

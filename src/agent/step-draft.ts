@@ -76,9 +76,11 @@ export class StepDraft {
       before?.type === 'error' && before.executionId === execution.id ? before : undefined;
     let softLanding: string | null = null;
     // never the first step: an execution gets at least one answer with tools
-    if (agent.landingReserve && execution.answeredSteps > 0)
-      softLanding =
-        retried?.softLanding ?? agent.criteria.landing(state, beganAt, agent.landingReserve);
+    if (agent.landingReserve && execution.answeredSteps > 0) {
+      // a failed landing is tried again as one, unless a grant has settled it
+      const mark = retried && retried.number > execution.handledStep && retried.softLanding;
+      softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve);
+    }
     return new StepDraft({
       number: execution.stepCount + 1,
       attempt: (retried?.attempt ?? 0) + 1,
@@ -116,6 +118,8 @@ export class StepDraft {
     draft.cost = step.cost;
     draft.finishReason = step.finishReason;
     draft.notes.push(...step.notes);
+    const extra = step.errors.filter(({ toolName }) => toolName === undefined); // the others are in the results
+    if (extra.length > 0) draft.extraErrors = extra;
     return draft;
   }
 

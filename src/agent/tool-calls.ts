@@ -1,11 +1,17 @@
 import { Cancelled } from '../cancellation.ts';
+import { AgentError } from '../errors/agent-error.ts';
 import { messageOf, type ErrorRecord, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
-import { recordedValue, type ToolResult, type ToolResultKind } from '../tools/tool-result.ts';
-import { HookFailure, type ToolCallInput } from './hooks.ts';
+import {
+  recordedValue,
+  resultText,
+  type ToolResult,
+  type ToolResultKind,
+} from '../tools/tool-result.ts';
+import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
 import { isMisuse } from './model-call.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
 import type { Run } from './run.ts';
@@ -15,9 +21,9 @@ import type { StepDraft } from './step-draft.ts';
 const CONCURRENCY = 8;
 
 /** Brings every open call of the step to a result, or leaves it open where a person has to answer first. */
-export async function runCalls(run: Run, draft: StepDraft): Promise<void> {
+export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
+  if (draft.calls.length === 1 && draft.hasOpenCalls) return settle(run, draft, 0);
   const open = draft.openCalls;
-  if (open.length === 1) return await settle(run, draft, open[0] ?? 0);
   const queue = open.values();
   const worker = async (): Promise<void> => {
     for (const place of queue) {
@@ -25,7 +31,7 @@ export async function runCalls(run: Run, draft: StepDraft): Promise<void> {
       await settle(run, draft, place);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, open.length) }, worker));
+  return Promise.all(Array.from({ length: Math.min(CONCURRENCY, open.length) }, worker));
 }
 
 async function settle(run: Run, draft: StepDraft, place: number): Promise<void> {
@@ -72,6 +78,8 @@ class CallDesk {
   readonly #draft: StepDraft;
   readonly #place: number;
   #startedAt = 0;
+  /** Set when an agent behind the call paused: whatever hooks make of it, the call stays open. */
+  #paused: NestedPause | null = null;
 
   constructor(run: Run, draft: StepDraft, place: number) {
     this.#run = run;
@@ -92,36 +100,48 @@ class CallDesk {
     return edited;
   }
 
-  async run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
-    const { events, cancellation } = this.#run;
+  run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
+    const { events, agent } = this.#run;
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
     const isResumed = this.#draft.children?.has(toolCallId) === true;
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
-    try {
-      const { toolCall } = this.#run.agent.hooks;
-      if (!toolCall) return this.#finish(tool, await this.#invoke(tool, checked));
-      let own: unknown = notRun;
-      const input: ToolCallInput = {
-        tool: tool.name,
-        callId: toolCallId,
-        args,
-        state: this.#run.state,
-      };
-      const returned = await cancellation.race(
-        toolCall(
-          input,
-          async (given) => (own = await this.#invokeGiven(tool, given.args, args, checked)),
-          this.#run.hookContext,
-        ),
-      );
-      if (returned !== own && isRecord(returned) && typeof returned['blocked'] === 'string')
-        return this.close('blocked', `Blocked: ${returned['blocked']}`);
-      return this.#finish(tool, returned);
-    } catch (error) {
-      return this.#caught(error);
-    }
+    const { toolCall } = agent.hooks;
+    const work = toolCall
+      ? this.#insideHooks(toolCall, tool, args, checked)
+      : this.#invoke(tool, checked).then((returned) => this.#finish(tool, returned));
+    return work.catch((error: unknown) => this.#caught(tool, error));
+  }
+
+  async #insideHooks(
+    toolCall: NonNullable<ComposedHooks['toolCall']>,
+    tool: Tool,
+    args: JsonObject,
+    checked: unknown,
+  ): Promise<void> {
+    const { cancellation, state, hookContext } = this.#run;
+    let own: unknown = notRun;
+    let inside: Promise<unknown> | null = null;
+    const input: ToolCallInput = { tool: tool.name, callId: this.call.id, args, state };
+    const next = async (given: ToolCallInput): Promise<unknown> => {
+      inside = this.#invokeGiven(tool, given.args, args, checked);
+      return (own = await inside);
+    };
+    const hooked = cancellation.race(toolCall(input, next, hookContext));
+    const returned = await hooked.catch(async (error: unknown) => {
+      // an agent behind the tool ends by itself on a cancel, and what it used counts
+      if (cancellation.cause && tool.agent !== undefined) await inside?.catch(() => {});
+      throw error;
+    });
+    if (
+      !this.#paused &&
+      returned !== own &&
+      isRecord(returned) &&
+      typeof returned['blocked'] === 'string'
+    )
+      this.close('blocked', `Blocked: ${returned['blocked']}`);
+    else this.#finish(tool, returned);
   }
 
   async #invokeGiven(
@@ -139,17 +159,27 @@ class CallDesk {
   #invoke(tool: Tool, checked: unknown): Promise<unknown> {
     const run = this.#run;
     const { cause } = run.cancellation;
-    if (cause) throw new Cancelled(cause);
-    if (tool.agent !== undefined) return runNested(run, this.#draft, this.call, tool, checked);
+    if (cause) return Promise.reject(new Cancelled(cause));
+    if (tool.agent !== undefined) return this.#nested(tool, checked);
     return callTool(tool, checked, this.call.id, run);
   }
 
+  async #nested(tool: Tool, checked: unknown): Promise<unknown> {
+    const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
+    this.#paused = returned instanceof NestedPause ? returned : null;
+    return returned;
+  }
+
+  /** Keeps the state of an agent that paused inside the call, or drops what was kept of it. */
+  #keepChild(): boolean {
+    const draft = this.#draft;
+    if (this.#paused) (draft.children ??= new Map()).set(this.call.id, this.#paused.state);
+    else draft.children?.delete(this.call.id);
+    return this.#paused !== null;
+  }
+
   #finish(tool: Tool, returned: unknown): void {
-    if (returned instanceof NestedPause) {
-      (this.#draft.children ??= new Map()).set(this.call.id, returned.state);
-      return;
-    }
-    this.#draft.children?.delete(this.call.id);
+    if (this.#keepChild()) return;
     // an agent that was cut off with this run has no answer: its call is sealed like any other
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
     const { value, cut } = recordedValue(returned, tool.maxResultChars);
@@ -157,10 +187,12 @@ class CallDesk {
     this.close('ok', value);
   }
 
-  #caught(error: unknown): void {
-    if (isMisuse(error)) throw error;
+  #caught(tool: Tool, error: unknown): void {
+    // a plain tool may throw what it likes, our own errors included; only a script that ran out is the test's mistake
+    if (isMisuse(error) && (tool.agent !== undefined || AgentError.is(error, 'script_exhausted')))
+      throw error;
+    if (this.#keepChild()) return;
     const { cause } = this.#run.cancellation;
-    this.#draft.children?.delete(this.call.id);
     if (cause || error instanceof Cancelled) return;
     if (error instanceof ToolTimeout)
       return this.fail(
@@ -176,8 +208,11 @@ class CallDesk {
   }
 
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
-    const error = this.#run.record({ ...report, toolName: this.call.name });
-    this.close(kind, `Error: ${error.message}`, error);
+    const { name: toolName } = this.call;
+    const record = this.#run.record({ ...report, toolName });
+    const most = this.#run.agent.tools.get(toolName)?.maxResultChars ?? Number.POSITIVE_INFINITY;
+    const message = resultText(recordedValue(record.message, most).value);
+    this.close(kind, `Error: ${message}`, { ...record, message });
   }
 
   close(kind: ToolResultKind, value: JsonValue, error: ErrorRecord | null = null): void {

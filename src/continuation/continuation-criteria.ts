@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
-import { defaultRedactor } from '../errors/redactor.ts';
+import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { isRecord } from '../json.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from './criterion.ts';
 import { isDecision, type ContinuationDecision } from './decision.ts';
@@ -38,7 +38,10 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   /** Two rounds: ordinary criteria first, then the limits, which bite only while work is pending. */
   evaluate(
     state: S,
-    { now = systemClock.now() }: { readonly now?: number } = {},
+    {
+      now = systemClock.now(),
+      redactor = defaultRedactor,
+    }: { readonly now?: number; readonly redactor?: Redactor } = {},
   ): ContinuationOutcome {
     const criteria = this.#criteria;
     const evaluations = new Array<ContinuationEvaluation>(criteria.length);
@@ -48,7 +51,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     for (let i = 0; i < criteria.length; i++) {
       const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
       if (criterion.kind === 'limit') continue;
-      const evaluation = ask(criterion, state, first);
+      const evaluation = ask(criterion, state, first, redactor);
       evaluations[i] = evaluation;
       if (outranks(evaluation.decision, strongest)) strongest = evaluation.decision;
     }
@@ -59,7 +62,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     };
     for (let i = 0; i < criteria.length; i++) {
       const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
-      if (criterion.kind === 'limit') evaluations[i] = ask(criterion, state, second);
+      if (criterion.kind === 'limit') evaluations[i] = ask(criterion, state, second, redactor);
     }
     return ContinuationOutcome.resolve(evaluations);
   }
@@ -74,7 +77,9 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   /** Name of the limit whose last allowed step comes next, by the order of stop reasons; null if none. */
   landing(state: S, now: number, reserve: LandingReserve): string | null {
     const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
-    const due = this.#criteria.filter((c) => c.landsNext?.(state, context, reserve));
+    const due = this.#criteria.filter(
+      (c) => quietly(() => c.landsNext?.(state, context, reserve)) === true,
+    );
     if (due.length < 2) return due[0]?.name ?? null;
     const rank = (c: ContinuationCriterion<S>): number =>
       forbidOrder.indexOf(c.stopReason ?? StopReason.GuardForbade);
@@ -94,10 +99,20 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
     let least = Number.POSITIVE_INFINITY;
     for (const criterion of this.#criteria) {
-      const left = criterion.remainingMs?.(state, context);
+      if (!criterion.remainingMs) continue;
+      const left = quietly(() => criterion.remainingMs?.(state, context));
       if (left !== undefined && left < least) least = left;
     }
     return least;
+  }
+}
+
+/** A criterion that throws here is heard in its verdict; it must not end the run. */
+function quietly<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
   }
 }
 
@@ -109,32 +124,51 @@ function ask<S>(
   criterion: ContinuationCriterion<S>,
   state: S,
   context: CriterionContext,
+  redactor: Redactor = defaultRedactor,
 ): ContinuationEvaluation {
   try {
     const answer: unknown = criterion.evaluate(state, context);
     if (isDecision(answer)) return ContinuationEvaluation.fromDecision(criterion.name, answer);
     if (isRecord(answer) && isDecision(answer['decision']))
       return completed(criterion.name, answer);
-    return broken(criterion.name, `returned ${describeAnswer(answer)} instead of a decision`);
+    return broken(
+      criterion.name,
+      `returned ${redactor.text(describeAnswer(answer))} instead of a decision`,
+    );
   } catch (error) {
-    return broken(criterion.name, `threw: ${defaultRedactor.text(messageOf(error))}`);
+    return broken(criterion.name, `threw: ${redactor.text(messageOf(error))}`);
   }
 }
 
+/** Fills in what a short answer leaves out; a stop reason that does not exist would outrank all others. */
 function completed(
   criterion: string,
   answer: Partial<ContinuationEvaluation>,
 ): ContinuationEvaluation {
+  const { stopReason } = answer;
+  if (stopReason !== undefined && !forbidOrder.includes(stopReason))
+    return broken(
+      criterion,
+      `returned the stop reason ${describeAnswer(stopReason)}, which is none`,
+    );
   if (answer.criterion === criterion && answer.reason !== undefined && answer.context !== undefined)
     return answer as ContinuationEvaluation;
   const decision = answer.decision as ContinuationDecision; // checked by the caller
-  return { ...ContinuationEvaluation.fromDecision(criterion, decision), ...answer, criterion };
+  const { reason, context } = ContinuationEvaluation.fromDecision(criterion, decision);
+  return {
+    ...answer,
+    criterion,
+    decision,
+    reason: answer.reason ?? reason,
+    context: answer.context ?? context,
+  };
 }
 
-const describeAnswer = (answer: unknown): string =>
-  answer instanceof Promise
-    ? 'a promise (criteria are synchronous)'
-    : (JSON.stringify(answer) ?? String(answer));
+function describeAnswer(answer: unknown): string {
+  if (!(answer instanceof Promise)) return JSON.stringify(answer) ?? String(answer);
+  answer.catch(() => {}); // nobody waits for it, so its failure must not end the process
+  return 'a promise (criteria are synchronous)';
+}
 
 const broken = (criterion: string, what: string): ContinuationEvaluation => ({
   criterion,

@@ -13,7 +13,8 @@ export const agentErrorContextResolver: ErrorContextResolver = {
   resolve(state, policy): ErrorContext {
     const step = stepToJudge(state);
     const { consecutiveFailures, totalFailures } = state.execution;
-    const record = step && worstError(step, policy);
+    // a cut step is no failure, even where a tool failed before the cut
+    const record = step && step.type !== 'cut' ? worstError(step, policy) : undefined;
     if (!step || !record)
       return totalFailures === 0 ? ErrorContext.none() : { ...ErrorContext.none(), totalFailures };
     return {

@@ -32,7 +32,13 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
 
   static from(json: ContinuationOutcomeJSON): ContinuationOutcome {
     if (json instanceof ContinuationOutcome) return json;
-    if (!isRecord(json) || !isDecision(json['decision']) || !Array.isArray(json['evaluations']))
+    if (
+      !isRecord(json) ||
+      !isDecision(json['decision']) ||
+      typeof json['shouldContinue'] !== 'boolean' ||
+      typeof json['resolvedBy'] !== 'string' ||
+      !Array.isArray(json['evaluations'])
+    )
       throw new AgentError(
         'invalid_state',
         `ContinuationOutcome.from() got ${show(json)}, expected decision, shouldContinue, resolvedBy, stopReason and evaluations.`,
@@ -60,9 +66,7 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
 
   /** The evaluation that decided: the one `resolvedBy` names. */
   get decisive(): ContinuationEvaluation | undefined {
-    return this.evaluations.find(
-      (e) => e.criterion === this.resolvedBy && e.decision === this.decision,
-    );
+    return decisiveOf(this.evaluations);
   }
 
   evaluationFor(criterion: string): ContinuationEvaluation | undefined {

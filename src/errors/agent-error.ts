@@ -1,3 +1,5 @@
+import { defaultRedactor } from './make-redactor.ts';
+
 export type ErrorCode =
   | 'invalid_option'
   | 'invalid_tool'
@@ -6,6 +8,7 @@ export type ErrorCode =
   | 'driver_missing'
   | 'invalid_state'
   | 'unsupported_state_version'
+  | 'state_too_large'
   | 'foreign_state'
   | 'no_new_message'
   | 'execution_open'
@@ -15,7 +18,7 @@ export type ErrorCode =
   | 'model_call_failed'
   | 'script_exhausted';
 
-/** Every error this library throws on purpose. Catch by `code`, never by message. */
+/** Every error this library throws on purpose. Catch by `code`, never by message, which hides secrets. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly code: ErrorCode;
@@ -26,7 +29,7 @@ export class AgentError extends Error {
     message: string,
     options: { readonly cause?: unknown; readonly details?: Record<string, unknown> } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(defaultRedactor.text(message), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.details = options.details ?? {};
   }
@@ -46,7 +49,7 @@ export const invalidOption = (option: string, seen: unknown, expected: string): 
 
 /** A value as an error message may show it: typed and short. */
 export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(clip(value));
+  if (typeof value === 'string') return JSON.stringify(clip(defaultRedactor.text(value)));
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;

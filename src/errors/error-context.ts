@@ -25,3 +25,7 @@ const none: ErrorContext = Object.freeze({
 export const ErrorContext = {
   none: (): ErrorContext => none,
 } as const;
+
+/** Nothing failed: there is nothing to judge. A resolver may report a failure that the loop did not count. */
+export const isNoFailure = ({ consecutiveFailures, message }: ErrorContext): boolean =>
+  consecutiveFailures === 0 && message === undefined;

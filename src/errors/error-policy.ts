@@ -1,6 +1,7 @@
+import { isRecord } from '../json.ts';
 import { invalidOption } from './agent-error.ts';
+import { isNoFailure, type ErrorContext } from './error-context.ts';
 import { ErrorHandlingDecision, errorTypes, type ErrorType } from './error-type.ts';
-import type { ErrorContext } from './error-context.ts';
 
 export interface Backoff {
   readonly initialMs: number;
@@ -40,6 +41,12 @@ export class ErrorPolicy implements ErrorPolicyJSON {
 
   static from(json: Partial<ErrorPolicyJSON>): ErrorPolicy {
     if (json instanceof ErrorPolicy) return json;
+    if (!isRecord(json))
+      throw invalidOption(
+        'ErrorPolicy.from',
+        json,
+        'a policy such as ErrorPolicy.retryToolErrors(3)',
+      );
     return new ErrorPolicy({
       on: { ...everything(Stop), ...json.on },
       maxRetries: json.maxRetries ?? 0,
@@ -61,8 +68,9 @@ export class ErrorPolicy implements ErrorPolicyJSON {
     return preset(everything(Retry), maxRetries);
   }
 
-  /** A `retry` becomes `stop` once the work has been tried again `maxRetries` times in a row. */
+  /** A `retry` becomes `stop` once the work has been tried again `maxRetries` times in a row; no failure is ignored. */
   evaluate(context: ErrorContext): ErrorHandlingDecision {
+    if (isNoFailure(context)) return Ignore;
     const handling = this.handlingOf(context);
     const spent = context.consecutiveFailures > this.maxRetries;
     return handling === Retry && spent ? Stop : handling;

@@ -9,13 +9,13 @@ export function describeEvent(event: AgentEvent): string {
 function what(e: AgentEvent): string {
   switch (e.type) {
     case 'AgentStarted':
-      return `${e.resumed ? 'resumed' : 'started'} (${e.agentName}, ${e.messageCount} messages)`;
+      return `${e.resumed ? 'resumed' : 'started'} (${e.agentName}, ${count(e.messageCount, 'message')})`;
     case 'AgentStepStarted':
       return `step ${e.stepNumber}: started${e.attempt > 1 ? `, attempt ${e.attempt}` : ''}`;
     case 'StreamChunk':
-      return `step ${e.stepNumber}: chunk ${e.index}, ${e.content.length} characters`;
+      return `step ${e.stepNumber}: chunk ${e.index}, ${count(e.content.length, 'character')}`;
     case 'ToolCallDelta':
-      return `${e.tool} ${e.toolCallId}: ${e.argsDelta.length} characters of arguments`;
+      return `${e.tool} ${e.toolCallId}: ${count(e.argsDelta.length, 'character')} of arguments`;
     case 'ToolCallStarted':
       return `${e.tool} ${e.toolCallId}: started`;
     case 'ToolCallCompleted':
@@ -23,7 +23,7 @@ function what(e: AgentEvent): string {
     case 'ToolApprovalRequested':
       return `${e.tool} ${e.toolCallId}: waits for approval`;
     case 'TokenUsageReported':
-      return `used ${e.usage.total} tokens${e.cost === null ? '' : ` for ${e.cost}`}`;
+      return `used ${count(e.usage.total, 'token')}${e.cost === null ? '' : ` for ${e.cost}`}`;
     case 'AgentStepCompleted':
       return `step ${e.stepNumber}: completed in ${Math.round(e.durationMs)} ms (${e.finishReason ?? 'cut'})`;
     case 'StepFailed':
@@ -33,15 +33,17 @@ function what(e: AgentEvent): string {
     case 'ContinuationEvaluated':
       return `step ${e.stepNumber}: ${verdict(e.outcome)}`;
     case 'AgentStateUpdated':
-      return `is ${e.status} after ${e.stepCount} steps`;
+      return `is ${e.status} after ${count(e.stepCount, 'step')}`;
     case 'AgentPaused':
-      return `paused (${e.kind}, ${e.pendingApprovals.length} approvals pending)`;
+      return `paused (${e.kind}, ${count(e.pendingApprovals.length, 'approval')} pending)`;
     case 'AgentFinished':
-      return `finished: ${e.status} (${e.stopReason}) after ${e.stepCount} steps`;
+      return `finished: ${e.status} (${e.stopReason}) after ${count(e.stepCount, 'step')}`;
     case 'AgentFailed':
-      return `FAILED (${e.stopReason}) after ${e.stepCount} steps${e.error ? `: ${e.error.message}` : ''}`;
+      return `FAILED (${e.stopReason}) after ${count(e.stepCount, 'step')}${e.error ? `: ${e.error.message}` : ''}`;
   }
 }
+
+const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
 function verdict({
   shouldContinue,

@@ -1,3 +1,6 @@
+import { messageOf } from '../errors/error-record.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { isRecord } from '../json.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from './agent-event.ts';
 
 export interface EventBus {
@@ -18,7 +21,8 @@ export function createEventBus(): EventBus {
       byType.set(type, listeners.add(listener));
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0) byType.delete(type);
+        // a second call must not take the listeners that came after
+        if (listeners.size === 0 && byType.get(type) === listeners) byType.delete(type);
       };
     },
     wiretap(listener): () => void {
@@ -41,12 +45,17 @@ export function createEventBus(): EventBus {
 export function tell(listener: EventListener, event: AgentEvent): void {
   try {
     const returned: unknown = listener(event);
-    if (returned instanceof Promise) returned.catch((error: unknown) => report(event, error));
+    if (isThenable(returned)) Promise.resolve(returned).catch((e: unknown) => report(event, e));
   } catch (error) {
     report(event, error);
   }
 }
 
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  isRecord(value) && typeof value['then'] === 'function';
+
 function report({ type }: AgentEvent, error: unknown): void {
-  console.error(`onward: a listener for ${type} threw; the run goes on without it.`, error);
+  const what = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  const text = defaultRedactor.text(what);
+  console.error(`onward: a listener for ${type} threw; the run goes on without it. ${text}`);
 }

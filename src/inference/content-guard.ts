@@ -14,7 +14,9 @@ export function isCallLeak(
   if (calls.length === 0 || content === '') return false;
   const text = withoutFence(content);
   if (text === '') return false;
-  if (calls.some(({ argsRaw }) => argsRaw !== undefined && argsRaw.trim() === text)) return true;
+  // arguments that broke off, if a stream would have held them back: what was shown is kept
+  if (calls.some(({ argsRaw }) => argsRaw !== undefined && argsRaw.trim() === text))
+    return new ContentHold().push(text) === '';
   if (text[0] !== '{' && text[0] !== '[') return false;
   const parsed = parseJson(text);
   if (!parsed.ok) return false;
@@ -95,7 +97,7 @@ export class ContentHold {
 
 /** Follows JSON, possibly inside a code fence, just closely enough to notice prose. */
 class JsonScanner {
-  #inFence = false;
+  #languageOver = false;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -133,8 +135,10 @@ class JsonScanner {
   #acceptsOpening(char: string): boolean {
     if (char === '{' || char === '[') return this.#descend(char);
     if (char === '`') return ++this.#ticks <= 3;
-    if (this.#ticks === 3) this.#inFence = true;
-    return this.#inFence ? /[\w\s-]/.test(char) : /\s/.test(char);
+    // right behind the ticks a fence may name its language, and then the JSON has to begin
+    if (!/\s/.test(char)) return this.#ticks === 3 && !this.#languageOver && /[\w-]/.test(char);
+    this.#languageOver = true;
+    return true;
   }
 
   #descend(char: string): true {

@@ -65,6 +65,8 @@ export type InferenceChunk =
 /** The one door to models. Retries belong to the loop, so a driver sends each request once. */
 export interface InferenceDriver {
   readonly name: string;
+  /** What the provider calls the model; prices are looked up by it. */
+  readonly model?: string;
   infer(
     request: InferenceRequest,
     options: { readonly signal: AbortSignal },

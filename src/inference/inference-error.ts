@@ -1,10 +1,14 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
 import { isRecord } from '../json.ts';
+import type { InferredToolCall } from './inference-driver.ts';
 import type { Usage } from './usage.ts';
 
-/** What had arrived before a model call failed. */
+/** What had arrived before a model call failed. Calls may be cut, and none of them is to be run. */
 export interface PartialAnswer {
+  readonly content?: string;
+  readonly toolCalls?: readonly InferredToolCall[];
   readonly usage?: Partial<Usage>;
   readonly cost?: number | null;
 }
@@ -14,8 +18,13 @@ export const modelCallFailed = (
   report: ErrorReport,
   partial: PartialAnswer = {},
   options: { readonly cause?: unknown } = {},
-): AgentError =>
-  new AgentError('model_call_failed', report.message, { ...options, details: { report, partial } });
+): AgentError => {
+  const safe = { ...report, message: defaultRedactor.text(report.message) };
+  return new AgentError('model_call_failed', safe.message, {
+    ...options,
+    details: { report: safe, partial },
+  });
+};
 
 /** The record and the partial answer in anything a driver may throw. */
 export function readFailure(thrown: unknown): {

@@ -1,5 +1,5 @@
 import { show } from '../errors/agent-error.ts';
-import type { ErrorReport } from '../errors/error-record.ts';
+import { messageOf, type ErrorReport } from '../errors/error-record.ts';
 import { isRecord, parseJson, toJsonValue, type JsonObject } from '../json.ts';
 import type { FinishReason, InferenceResponse, InferredToolCall } from './inference-driver.ts';
 
@@ -68,14 +68,14 @@ function finishWord({ finishReason }: InferenceResponse, hasCalls: boolean): Fin
 
 function readCall(call: InferredToolCall, cutOff: boolean): ReadCall {
   const { name } = call;
-  const providerId = call.id || null;
+  const providerId = typeof call.id === 'string' && call.id !== '' ? call.id : null;
   const read = readArguments(call, cutOff);
   if (typeof read === 'string')
     return {
       providerId,
       name,
       args: {},
-      argsRaw: call.argsRaw ?? String(call.args),
+      argsRaw: call.argsRaw ?? messageOf(call.args),
       problem: cutOff ? `${truncated} ${read}` : read,
     };
   return cutOff
@@ -90,9 +90,12 @@ const truncated =
 function readArguments({ args, argsRaw }: InferredToolCall, cutOff: boolean): JsonObject | string {
   if (args !== undefined && args !== null) {
     if (typeof args === 'string') return readArguments({ name: '', argsRaw: args }, cutOff);
-    return isRecord(args)
-      ? (toJsonValue(args) as JsonObject)
-      : `The arguments are ${show(args)}, expected a JSON object.`;
+    if (!isRecord(args)) return `The arguments are ${show(args)}, expected a JSON object.`;
+    try {
+      return toJsonValue(args) as JsonObject;
+    } catch (error) {
+      return `The arguments cannot be kept as JSON (${messageOf(error)}).`;
+    }
   }
   const text = argsRaw?.trim() ?? '';
   if (text === '') return cutOff ? 'The arguments are missing.' : {};
@@ -109,7 +112,11 @@ function shapeProblem(response: unknown): string | null {
     return `content is ${show(response['content'])}, expected a string`;
   const calls = response['toolCalls'];
   if (!Array.isArray(calls)) return `toolCalls is ${show(calls)}, expected a list`;
-  const bad = calls.find((call) => !isRecord(call) || typeof call['name'] !== 'string');
-  if (bad !== undefined) return `a tool call is ${show(bad)}, expected { id, name, args }`;
-  return null;
+  const bad = calls.findIndex((call) => !isCall(call));
+  return bad < 0 ? null : `a tool call is ${show(calls[bad])}, expected { id, name, args }`;
 }
+
+const isCall = (call: unknown): boolean =>
+  isRecord(call) &&
+  typeof call['name'] === 'string' &&
+  (call['argsRaw'] === undefined || typeof call['argsRaw'] === 'string');

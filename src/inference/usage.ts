@@ -43,9 +43,13 @@ export function usageOf(report: Partial<Usage> | null | undefined): Usage {
 const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
+/** A reported price; null where there is none that could be added up. */
+export const costOf = (cost: unknown): number | null =>
+  typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : null;
+
 /** The known part of a cost: null only as long as no step had a price. */
 export const addCost = (total: number | null, step: number | null): number | null =>
-  step === null ? total || null : (total ?? 0) + step;
+  step === null ? total || null : step === 0 ? total : (total ?? 0) + step;
 
 export const minusUsage = (a: Usage, b: Usage): Usage => ({
   input: a.input - b.input,

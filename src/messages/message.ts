@@ -39,7 +39,7 @@ export class Message implements MessageJSON {
     this.id = input.id ?? shortId('msg_');
     this.role = input.role;
     this.content = input.content;
-    this.toolCalls = input.toolCalls ?? noCalls;
+    this.toolCalls = input.toolCalls?.length ? input.toolCalls : noCalls;
     this.toolCallId = input.toolCallId ?? null;
     this.name = input.name ?? null;
     this.metadata = input.metadata ?? noMetadata;
@@ -51,7 +51,10 @@ export class Message implements MessageJSON {
   static from(input: MessageInput): Message {
     if (input instanceof Message) return input;
     checkMessage(input);
-    return new Message({ ...input, toolCalls: Object.freeze([...(input.toolCalls ?? noCalls)]) });
+    const { toolCalls } = input;
+    return new Message(
+      toolCalls?.length ? { ...input, toolCalls: Object.freeze([...toolCalls]) } : input,
+    );
   }
 
   /** For parts of this library that made the fields themselves: no checks. */
@@ -117,6 +120,11 @@ function checkMessage(input: unknown): asserts input is MessageInput {
     throw invalidMessage(`its toolCalls is ${show(toolCalls)}`, 'a list of { id, name, args }');
   if (role === MessageRole.Tool && typeof toolCallId !== 'string')
     throw invalidMessage(`its toolCallId is ${show(toolCallId)}`, 'the id of the call it answers');
+  for (const key of ['id', 'toolCallId', 'name', 'createdAt'])
+    if (input[key] != null && typeof input[key] !== 'string')
+      throw invalidMessage(`its ${key} is ${show(input[key])}`, 'a string');
+  if (input['metadata'] != null && !isRecord(input['metadata']))
+    throw invalidMessage(`its metadata is ${show(input['metadata'])}`, 'an object');
 }
 
 const isPart = (part: unknown): part is ContentPart =>

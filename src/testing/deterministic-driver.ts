@@ -7,7 +7,7 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference/inference-driver.ts';
-import { responseOf, ScenarioStep, SCRIPTED_USAGE } from './scenario-step.ts';
+import { responseOf, ScenarioStep, stepOfResponse } from './scenario-step.ts';
 
 /** A request as it was when the call was made: `messageCount` stays, while `messages` is the live list. */
 export interface RecordedRequest extends InferenceRequest {
@@ -31,8 +31,10 @@ export interface DeterministicOptions {
 
 /** Replays a script in order. A call past its end throws, so a test cannot pass on an invented answer. */
 export const DeterministicDriver = {
-  fromResponses: (...texts: readonly string[]): DeterministicDriver =>
-    create(texts.map((text) => ScenarioStep.final(text))),
+  /** Answers as texts, or as whole responses where more than the text matters. */
+  fromResponses: (
+    ...responses: readonly (string | Partial<InferenceResponse>)[]
+  ): DeterministicDriver => create(responses.map(stepOfResponse)),
 
   fromSteps: (...steps: readonly (ScenarioStep | string)[]): DeterministicDriver =>
     create(steps.map((step) => (typeof step === 'string' ? ScenarioStep.final(step) : step))),
@@ -96,7 +98,7 @@ function create(
         yield { type: 'tool_call', index, id, name: call.name, argsDelta: text.slice(0, middle) };
         yield { type: 'tool_call', index, argsDelta: text.slice(middle) };
       }
-      yield { type: 'usage', usage: response.usage ?? SCRIPTED_USAGE };
+      if (response.usage) yield { type: 'usage', usage: response.usage };
       yield { type: 'done', response };
     },
   };

@@ -36,7 +36,7 @@ export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): 
         due.fn();
         await settled();
       }
-      now = until;
+      now = Math.max(now, until); // somebody may have jumped on the way
       await settled();
     },
     jump(ms): void {

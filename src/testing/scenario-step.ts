@@ -10,6 +10,8 @@ export interface ScenarioExtras {
   readonly finishReason?: FinishReason | (string & {});
   readonly reasoning?: string;
   readonly refusal?: string;
+  /** What a provider wants back on the next call. */
+  readonly metadata?: JsonObject;
   /** Milliseconds on the given clock before the answer comes. */
   readonly delayMs?: number;
   /** Never answers; only an abort or a deadline ends it. */
@@ -95,5 +97,24 @@ export function responseOf(step: ScenarioStep, nextId: () => string): InferenceR
     cost: extras.cost ?? null,
     reasoning: extras.reasoning ?? null,
     refusal: extras.refusal ?? null,
+    ...(extras.metadata ? { metadata: extras.metadata } : null),
+  };
+}
+
+export function stepOfResponse(response: string | Partial<InferenceResponse>): ScenarioStep {
+  if (typeof response === 'string') return ScenarioStep.final(response);
+  const { content = '', toolCalls = [], finishReason, usage, cost, reasoning, refusal } = response;
+  const { metadata } = response;
+  return {
+    content,
+    calls: toolCalls as readonly ScriptedCall[], // arguments that are no object are the loop's to refuse
+    extras: {
+      ...(finishReason === undefined ? null : { finishReason }),
+      ...(usage === undefined ? null : { usage }),
+      ...(cost == null ? null : { cost }),
+      ...(reasoning == null ? null : { reasoning }),
+      ...(refusal == null ? null : { refusal }),
+      ...(metadata === undefined ? null : { metadata }),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { Cancellation, Cancelled, type CancelCause } from '../cancellation.ts';
+import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
 import type { Tool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
@@ -18,21 +18,84 @@ export interface CallFrame {
   requestPause(reason: string): void;
 }
 
-/** The context handed to `execute`; its signal is only made if the tool asks for it. */
-class CallContext implements ToolContext {
+/**
+ * The context handed to `execute`, and the call itself while it runs. Its signal is only made if the tool asks for
+ * it, and its timer only if the tool does not answer at once.
+ */
+class RunningCall implements ToolContext, Cancellable {
   readonly callId: string;
+  readonly #tool: Tool;
   readonly #frame: CallFrame;
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+  #isSettled = false;
+  #stopTimer: (() => void) | null = null;
   #own: Cancellation | null = null;
   #cause: CancelCause | null = null;
 
-  constructor(callId: string, frame: CallFrame) {
+  constructor(
+    tool: Tool,
+    callId: string,
+    frame: CallFrame,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#tool = tool;
     this.callId = callId;
     this.#frame = frame;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  cancel(cause: CancelCause): void {
+  start(args: unknown): void {
+    this.#frame.cancellation.join(this);
+    try {
+      const returned = this.#tool.execute(args, this);
+      if (!isThenable(returned)) return this.#succeed(returned);
+      returned.then(
+        (value) => this.#succeed(value),
+        (error: unknown) => this.#fail(error),
+      );
+      queueMicrotask(() => this.#watch());
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  cancelled(cause: CancelCause): void {
+    this.#abort(cause);
+    this.#fail(new Cancelled(cause));
+  }
+
+  #watch(): void {
+    const { name, timeoutMs } = this.#tool;
+    if (this.#isSettled || !Number.isFinite(timeoutMs)) return;
+    this.#stopTimer = this.#frame.clock.after(timeoutMs, () => {
+      const reason = `Tool "${name}" took longer than its ${timeoutMs} ms.`;
+      this.#abort({ by: 'deadline', reason });
+      this.#fail(new ToolTimeout(reason));
+    });
+  }
+
+  #abort(cause: CancelCause): void {
     this.#cause = cause;
     this.#own?.cancel(cause);
+  }
+
+  #succeed(value: unknown): void {
+    this.#settle();
+    this.#resolve(value);
+  }
+
+  #fail(error: unknown): void {
+    this.#settle();
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#stopTimer?.();
+    this.#frame.cancellation.leave(this);
   }
 
   get signal(): AbortSignal {
@@ -73,48 +136,8 @@ export function callTool(
 ): Promise<unknown> {
   const { cause } = frame.cancellation;
   if (cause) return Promise.reject(new Cancelled(cause));
-  const context = new CallContext(callId, frame);
   return new Promise((resolve, reject) => {
-    let stopTimer: (() => void) | undefined;
-    let isSettled = false;
-    const settle = (): void => {
-      isSettled = true;
-      stopTimer?.();
-      leave();
-    };
-    const leave = frame.cancellation.onCancel((cause) => {
-      isSettled = true;
-      stopTimer?.();
-      context.cancel(cause);
-      reject(new Cancelled(cause));
-    });
-    const fail = (error: unknown): void => {
-      settle();
-      reject(error);
-    };
-    try {
-      const returned = tool.execute(args, context);
-      if (!isThenable(returned)) {
-        settle();
-        resolve(returned);
-        return;
-      }
-      returned.then((value) => {
-        settle();
-        resolve(value);
-      }, fail);
-      // in line behind the result: a tool that answers at once never costs a timer
-      queueMicrotask(() => {
-        if (isSettled) return;
-        stopTimer = frame.clock.after(tool.timeoutMs, () => {
-          const reason = `Tool "${tool.name}" took longer than its ${tool.timeoutMs} ms.`;
-          context.cancel({ by: 'deadline', reason });
-          fail(new ToolTimeout(reason));
-        });
-      });
-    } catch (error) {
-      fail(error);
-    }
+    new RunningCall(tool, callId, frame, resolve, reject).start(args);
   });
 }
 

@@ -80,9 +80,13 @@ function standardCheck(schema: StandardSchema): ReadySchema['check'] {
   const { '~standard': standard } = schema;
   return (value) => {
     const result = standard.validate(value);
-    return result instanceof Promise ? result.then(checkedResult) : checkedResult(result);
+    return isThenable(result) ? Promise.resolve(result).then(checkedResult) : checkedResult(result);
   };
 }
+
+/** Also a promise of another realm: read as a result it would let anything pass. */
+const isThenable = <T>(result: T | PromiseLike<T>): result is PromiseLike<T> =>
+  typeof (result as { readonly then?: unknown }).then === 'function';
 
 const checkedResult = (result: StandardResult<unknown>): Checked =>
   result.issues

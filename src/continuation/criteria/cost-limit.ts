@@ -8,7 +8,7 @@ export const costLimit = (maxCost: number): ContinuationCriterion =>
     name: 'CostLimit',
     stopReason: StopReason.GuardForbade,
     max: maxCost,
-    unit: 'cost',
+    unit: 'cost units',
     option: 'withMaxCost(...)',
     grant: 'cost',
     used: (state) => state.execution.cost,
@@ -20,7 +20,7 @@ export const sessionCostLimit = (maxCost: number): ContinuationCriterion =>
     name: 'SessionCostLimit',
     stopReason: StopReason.GuardForbade,
     max: maxCost,
-    unit: 'cost of the session',
+    unit: 'cost units of the session',
     option: 'sessionCostLimit(...)',
     used: (state) => state.info.cost,
   });

@@ -1,10 +1,10 @@
-import type { ErrorContext } from '../../errors/error-context.ts';
+import { isNoFailure, type ErrorContext } from '../../errors/error-context.ts';
 import { ErrorPolicy, type ErrorPolicyJSON } from '../../errors/error-policy.ts';
 import type { ErrorHandlingDecision } from '../../errors/error-type.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import { agentErrorContextResolver, type ErrorContextResolver } from '../error-context-resolver.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
-import type { RunView } from '../run-view.ts';
+import { stepToJudge, type RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
 
 const name = 'ErrorPolicyCriterion';
@@ -23,11 +23,11 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
         ? configured.withMaxRetries(configured.maxRetries + Math.floor(grants.retries))
         : configured;
       const error = resolver.resolve(state, policy);
-      if (error.consecutiveFailures === 0 && error.message === undefined)
+      if (isNoFailure(error))
         return clean?.policy === policy && clean.total === error.totalFailures
           ? clean.evaluation
           : (clean = noError(error, policy)).evaluation;
-      const handling = policy.evaluate(error);
+      const handling = isSettled(state) ? 'retry' : policy.evaluate(error);
       const context = numbers(error, handling, policy);
       if (handling !== 'stop')
         return {
@@ -54,6 +54,10 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
     },
   };
 }
+
+/** A grant reopened the execution: whatever a resolver makes of the step that ended it, it is tried again. */
+const isSettled = (state: RunView): boolean =>
+  state.execution.handledStep > 0 && stepToJudge(state) === null;
 
 /** The answer for most steps, made once for as long as its numbers stay. */
 const noError = (error: ErrorContext, policy: ErrorPolicy) => ({

@@ -29,11 +29,11 @@ export const finishReasonCheck = (
       return {
         criterion: name,
         decision: 'forbid',
-        reason: `finish reason ${finishReason}: ${meanings[finishReason] ?? 'listed as a reason to stop'}`,
+        reason: `${meanings[finishReason] ?? 'the answer ended in a way that is listed as a reason to stop'} (finish reason ${finishReason})`,
         context: { finishReason, reasons },
         stopReason: StopReason.FinishReasonReceived,
         remedy: {
-          text: 'let the model carry on, resume(state, { grant: { steps: 1 } }), give it more output tokens, or change the list with withFinishReasons(...).',
+          text: 'let the model carry on with resume(state, { grant: { steps: 1 } }), give it more output tokens, or change the list with withFinishReasons(...).',
           option: 'withFinishReasons(...)',
           grant: { steps: 1 },
         },

@@ -38,6 +38,7 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   positive(name, max);
   const limitOf = (state: RunView, context: CriterionContext): number =>
     spec.limit?.(state, context) ?? max + (grant ? (context.grants[grant] ?? 0) : 0);
+  const count = counter(spec);
 
   const criterion: ContinuationCriterion = {
     name,
@@ -51,17 +52,17 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
         return {
           criterion: name,
           decision: 'allow',
-          reason: `${unit} unknown, so the limit of ${amount(limit)} cannot bind`,
+          reason: `the price is unknown, so the limit of ${amount(limit)} ${unit} cannot bind`,
           context: { used, limit },
         };
       const step = stepToJudge(state);
       const waitMs = (spec.isTime && step?.waitMs) || 0;
       const landed = step?.softLanding === name && isAnswered(step);
-      const counted = `${spec.isTime ? seconds(used) : amount(used)} of ${amount(limit)} ${unit}`;
+      const counted = count(used, limit);
       if (!landed && !(context.workPending && used + waitMs / 1000 >= limit - ROUNDING))
         return { criterion: name, decision: 'allow', reason: counted, context: { used, limit } };
       const how = landed
-        ? `${counted} used, and the last step kept for an answer was taken`
+        ? `${counted} used, and this last step was kept for an answer without tools`
         : waitMs > 0 && used < limit
           ? `${counted} used, and the next try would have to wait ${amount(waitMs / 1000)} seconds`
           : `${counted} used while work is still pending`;
@@ -87,15 +88,32 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   return criterion;
 }
 
-/** As much again as was configured, and enough to cover what was used beyond it. */
-function remedyFor({ max, unit, option, grant }: LimitSpec, used: number, limit: number): Remedy {
+/** "3 of 20 steps". Every step keeps such a line, so the same words are the same string. */
+function counter({ isTime, unit }: LimitSpec): (used: number, limit: number) => string {
+  let shown = Number.NaN;
+  let of = Number.NaN;
+  let tail = '';
+  let line = '';
+  return (used, limit) => {
+    const next = isTime ? tenths(used) : used;
+    if (next === shown && limit === of) return line;
+    if (limit !== of) tail = ` of ${amount(limit)} ${unit}`;
+    [shown, of] = [next, limit];
+    return (line = amount(next) + tail);
+  };
+}
+
+/** As much again as was configured, and enough to cover what was used beyond it; a stretch of its own owes nothing. */
+function remedyFor(spec: LimitSpec, used: number, limit: number): Remedy {
+  const { max, unit, option, grant } = spec;
   if (grant === undefined)
-    return { text: `raise it with ${option}, then send a new message.`, option };
-  const more = max + Math.max(0, grant === 'seconds' ? 0 : used - limit);
+    return { text: `raise the limit with ${option}, then send a new message.`, option };
+  const owed = spec.limit ? 0 : Math.max(0, used - limit);
+  const more = spec.isTime ? Math.ceil(round(max + owed)) : round(max + owed);
   return {
-    text: `grant more ${unit}, resume(state, { grant: { ${grant}: ${amount(more)} } }), or raise the limit with ${option}.`,
+    text: `grant more ${unit} with resume(state, { grant: { ${grant}: ${more} } }), or raise the limit with ${option}.`,
     option,
-    grant: { [grant]: round(more) },
+    grant: { [grant]: more },
   };
 }
 
@@ -107,5 +125,5 @@ function amount(value: number): string {
   return value < 0.01 ? value.toPrecision(2) : String(Math.round(value * 100) / 100);
 }
 
-/** Tenths are enough for a person; the exact number is in the context. */
-const seconds = (value: number): string => String(Math.round(value * 10) / 10);
+/** Enough of a second for a person; the exact number is in the context. */
+const tenths = (value: number): number => Math.round(value * 10) / 10;

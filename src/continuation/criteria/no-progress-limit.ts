@@ -22,16 +22,13 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
         return {
           criterion: name,
           decision: 'allow',
-          reason:
-            tool === null
-              ? 'no tool was called'
-              : `${repeats} of ${times} identical calls in a row`,
+          reason: `${repeats} of ${times} identical calls in a row`,
           context,
         };
       return {
         criterion: name,
         decision: 'forbid',
-        reason: `${tool} was called ${repeats} of ${times} times in a row with the same arguments and the same result`,
+        reason: `${tool} was called ${repeats} times in a row with the same arguments and the same result, and the limit is ${times}`,
         context,
         stopReason: StopReason.GuardForbade,
         remedy: {

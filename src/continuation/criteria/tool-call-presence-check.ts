@@ -33,8 +33,11 @@ function pendingWork(state: RunView): string | null {
   if (step.toolCalls.length > 0) return `the model called ${names(step.toolCalls)}`;
   if (step.type === 'error') return 'the model call failed, so there is no answer yet';
   if (step.type === 'cut') return 'the model call was cut off before it ended';
-  if (step.errors.length > 0) return 'the answer does not match the response format';
-  return null;
+  const [error] = step.errors;
+  if (error === undefined) return null;
+  return error.type === 'validation'
+    ? 'the answer does not match the response format'
+    : 'the step failed after its answer, so the answer does not count';
 }
 
 const names = (calls: readonly { readonly name: string }[]): string =>

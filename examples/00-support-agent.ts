@@ -95,3 +95,29 @@ for (const step of state.steps) {
 }
 console.log('');
 console.log(state.lastContinuationOutcome?.explain());
+
+/* prints
+user       Where is my last order? I am mira@example.com.
+verdict    step 0: CONTINUE (requested by ToolCallPresenceCheck)
+tool       find_orders({"customer":"mira@example.com"})
+           ok
+verdict    step 1: CONTINUE (requested by ToolCallPresenceCheck)
+tool       track_parcel({"orderId":"A-1003"})
+           failed: carrier gateway answered 502
+verdict    step 2: CONTINUE (requested by ToolCallPresenceCheck)
+tool       track_parcel({"orderId":"A-1003"})
+           ok
+verdict    step 3: CONTINUE (requested by ToolCallPresenceCheck)
+verdict    step 4: STOP (completed)
+assistant  Your monitor arm (A-1003) is in delivery and should arrive on 17 January.
+
+step 2 had an error: tool error in track_parcel, retrying (1/3)
+
+Completed, says ToolCallPresenceCheck: the answer asks for no tools.
+  allow    StepsLimit             4 of 8 steps
+  allow    ExecutionTimeLimit     0 of 300 seconds
+  allow    FinishReasonCheck      finish reason stop
+  allow    ErrorPolicyCriterion   no error
+  allow    StopRequestCheck       nobody asked to stop
+  stop     ToolCallPresenceCheck  the answer asks for no tools
+*/

@@ -1,0 +1,29 @@
+/** A run that met its limit says what would let it go on, and goes on when it gets exactly that. */
+import { AgentBuilder } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+
+const model = DeterministicDriver.fromSteps(
+  ScenarioStep.toolCall('search', { page: 1 }),
+  ScenarioStep.toolCall('search', { page: 2 }),
+  ScenarioStep.toolCall('search', { page: 3 }),
+  ScenarioStep.final('Found it on page 3.'),
+);
+const agent = AgentBuilder.base()
+  .withModel(model)
+  .withTools(mockTool('search', { hits: 0 }))
+  .withMaxSteps(2)
+  .build();
+
+const stopped = await agent.run('Find the contract.');
+const remedy = stopped.lastContinuationOutcome?.decisive?.remedy;
+console.log(stopped.status, stopped.stopReason, remedy?.grant);
+
+const done = await agent.resume(stopped, { grant: remedy?.grant ?? {} });
+console.log(done.status, done.output);
+console.log(done.lastContinuationOutcome?.evaluationFor('StepsLimit')?.reason);
+
+/* prints
+stopped steps_limit { steps: 2 }
+completed Found it on page 3.
+4 of 4 steps
+*/

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { agentFor, stateAfter } from '../../test/fixtures/states/scripted-states.ts';
+import { ErrorPolicy } from '../errors/error-policy.ts';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import { Message } from '../messages/message.ts';
+import { DeterministicDriver } from '../testing/deterministic-driver.ts';
+import { mockTool } from '../testing/mock-tool.ts';
+import { ScenarioStep } from '../testing/scenario-step.ts';
+import { AgentBuilder } from './agent-builder.ts';
+import { AgentState } from './agent-state.ts';
+
+const ran = (): Promise<AgentState> =>
+  agentFor(ScenarioStep.toolCall('search', { query: 'x' }), 'found').run('go');
+
+describe('value objects', () => {
+  it('own fields are exactly the JSON, and the objects are frozen', async () => {
+    const state = await ran();
+    const outcome = state.lastContinuationOutcome;
+    const values = [
+      AgentState.empty(),
+      state,
+      AgentState.from(state.toJSON()),
+      ...state.messages,
+      outcome,
+      ContinuationOutcome.from(outcome!.toJSON()),
+      ErrorPolicy.retryToolErrors(),
+      ErrorPolicy.from({ maxRetries: 2 }),
+    ];
+    for (const value of values) {
+      expect(Object.keys(value!)).toEqual(Object.keys(value!.toJSON()));
+      expect(Object.isFrozen(value)).toBe(true);
+    }
+    for (const step of state.steps) expect(Object.isFrozen(step)).toBe(true);
+    for (const step of AgentState.from(state.toJSON()).steps)
+      expect(Object.isFrozen(step)).toBe(true);
+  });
+
+  it('what takes one also takes its JSON', async () => {
+    const state = await ran();
+    expect(AgentState.from(state)).toBe(state);
+    const json = JSON.parse(JSON.stringify(state.withUserMessage('again'))) as never;
+    const after = await agentFor('sure').run(json);
+    expect(after.output).toBe('sure');
+  });
+
+  it('messages and steps are iterable handles', async () => {
+    const state = await ran();
+    expect(state.steps.length).toBe(2);
+    expect([...state.steps].map(({ number }) => number)).toEqual([1, 2]);
+    expect(state.steps.at(-1)?.type).toBe('final');
+    expect(state.steps.toJSON()).toHaveLength(2);
+    expect([...state.messages].map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+    expect(state.messages.toJSON()).toHaveLength(4);
+  });
+});
+
+describe('changes are new states', () => {
+  it('the older state stays as it was', async () => {
+    const first = AgentState.empty().withUserMessage('one');
+    const [left, right] = [first.withUserMessage('left'), first.withUserMessage('right')];
+    expect(first.messages.length).toBe(1);
+    expect(left.messages.last()?.content).toBe('left');
+    expect(right.messages.last()?.content).toBe('right');
+    const before = first.toJSON();
+    await agentFor('hi').run(first);
+    expect(first.toJSON()).toEqual(before);
+    expect(first.steps.length).toBe(0);
+  });
+
+  it('a message on an ended execution makes the state ready, on an open step it is misuse', async () => {
+    expect((await ran()).withUserMessage('more').status).toBe('pending');
+    const paused = await agentFor(ScenarioStep.toolCall('danger', { target: 1 })).run('go');
+    expect(() => paused.withUserMessage('hurry')).toThrow('This state waits for approvals');
+  });
+
+  it('metadata is added to, as JSON, and detached', () => {
+    const list = [1];
+    const state = AgentState.empty().withMetadata({ a: 1 }).withMetadata({ list });
+    list.push(2);
+    expect(state.metadata).toEqual({ a: 1, list: [1] });
+  });
+
+  it('time is counted for the execution and for the session', () => {
+    const state = AgentState.empty().addExecutionTime(5).addExecutionTime(3);
+    expect(state.execution.cumulativeSeconds).toBe(8);
+    expect(state.info.cumulativeExecutionSeconds).toBe(8);
+  });
+});
+
+describe('reading it', () => {
+  it('currentStep is the unfinished one, else the last', async () => {
+    expect(AgentState.empty().currentStep).toBeNull();
+    expect((await ran()).currentStep?.number).toBe(2);
+    const turn = { text: 'go', answer: '', person: [] };
+    const paused = await stateAfter(AgentState.empty(), [{ ...turn, moves: ['search', 'both'] }]);
+    expect(paused.currentStep).toBe(paused.unfinishedStep);
+    expect(paused.currentStep?.number).toBe(2);
+    expect(paused.stepCount).toBe(1);
+  });
+
+  it('outputText is what the model said last in this execution', async () => {
+    const state = await ran();
+    expect(state.outputText).toBe('found');
+    const asked = state.withUserMessage('more');
+    const fails = agentFor(...Array.from({ length: 3 }, () => ScenarioStep.error('down')));
+    expect((await fails.run(asked)).outputText).toBe('');
+    expect(AgentState.empty().withMessages(Message.system('s')).outputText).toBe('');
+  });
+
+  it('stopReason is null while the execution is open', async () => {
+    const paused = await agentFor(ScenarioStep.toolCall('danger', {})).run('go');
+    expect(paused.stopReason).toBeNull();
+    expect((await ran()).stopReason).toBe('completed');
+  });
+});
+
+it('a state grows linearly with its steps: they do not copy the conversation', async () => {
+  const bytesAfter = async (steps: number): Promise<number> => {
+    const state = await AgentBuilder.new()
+      .withTools(mockTool('search', { hits: [1, 2, 3] }))
+      .withDriver(
+        DeterministicDriver.fromSteps(
+          ...Array.from({ length: steps }, () => ScenarioStep.toolCall('search', { query: 'abc' })),
+          'done',
+        ),
+      )
+      .build()
+      .run('go');
+    expect(state.stepCount).toBe(steps + 1);
+    return JSON.stringify(state).length;
+  };
+  const [a, b, c] = [await bytesAfter(100), await bytesAfter(200), await bytesAfter(400)];
+  const perStep = (b - a) / 100;
+  expect((c - b) / 200).toBeCloseTo(perStep, -2);
+  expect((c - b) / 200 / perStep).toBeLessThan(1.05);
+  expect(perStep).toBeLessThan(2500);
+});

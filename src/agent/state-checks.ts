@@ -1,0 +1,140 @@
+import { show } from '../errors/agent-error.ts';
+import { isRecord } from '../json.ts';
+import { agentStatuses } from './agent-status.ts';
+import {
+  brokenState,
+  fields,
+  listProblem,
+  recordProblem,
+  refuse,
+  within,
+  type Problem,
+} from './check-record.ts';
+
+const usageFields = fields({
+  input: 'number?',
+  output: 'number?',
+  total: 'number?',
+  cachedInput: 'number?',
+  reasoning: 'number?',
+});
+const counters = { usage: 'object?', stepCount: 'number?', answeredSteps: 'number?' } as const;
+const infoFields = fields({
+  ...counters,
+  startedAt: 'string',
+  updatedAt: 'string?',
+  cost: 'number??',
+  cumulativeExecutionSeconds: 'number?',
+});
+const executionFields = fields({
+  ...counters,
+  id: 'string',
+  startedAt: 'string??',
+  updatedAt: 'string??',
+  cost: 'number??',
+  consecutiveFailures: 'number?',
+  totalFailures: 'number?',
+  cumulativeSeconds: 'number?',
+  grants: 'object?',
+  stopRequest: 'object??',
+  handledStep: 'number?',
+  stretchSeconds: 'number??',
+  succeededTools: 'list?',
+  firstMessage: 'number?',
+});
+const stepFields = fields({
+  id: 'string?',
+  number: 'number',
+  executionId: 'string?',
+  type: 'string?',
+  attempt: 'number?',
+  messageIds: 'list?',
+  toolCalls: 'list',
+  results: 'list?',
+  errors: 'list?',
+  usage: 'object?',
+  cost: 'number??',
+  finishReason: 'string??',
+  startedAt: 'string?',
+  durationMs: 'number?',
+  notes: 'list?',
+  outcome: 'object??',
+});
+const callFields = fields({ id: 'string', name: 'string', args: 'object' });
+const approvalFields = fields({ callId: 'string', tool: 'string', args: 'object', path: 'list' });
+const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
+
+const resultFields = fields({ callId: 'string', kind: 'string' });
+const errorFields = fields({ type: 'string', message: 'string' });
+const outcomeFields = fields({ evaluations: 'list' });
+const pauseFields = fields({ kind: 'string', at: 'string' });
+const childrenFields = fields({ children: 'object?' });
+const documentFields = fields({
+  agentName: 'string??',
+  parentAgentId: 'string??',
+  messages: 'list',
+  steps: 'list',
+  pause: 'object??',
+  metadata: 'object?',
+});
+
+/** Refuses a document whose parts are not what the loop, the criteria and the reports rely on. */
+export function checkState(document: Record<string, unknown>): void {
+  const { agentId, status, info, execution, unfinishedStep, lastContinuationOutcome } = document;
+  if (typeof agentId !== 'string') throw brokenState(`agentId is ${show(agentId)}`, 'a string');
+  if (!agentStatuses.some((known) => known === status))
+    throw brokenState(`status is ${show(status)}`, `one of ${agentStatuses.join(', ')}`);
+  refuse(
+    within('.info', recordProblem(info, infoFields) ?? usageProblem(info)) ??
+      within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
+      recordProblem(document, documentFields) ??
+      within('.steps', listProblem(document['steps'], stepProblem)) ??
+      within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
+      within('.lastContinuationOutcome', outcomeProblem(lastContinuationOutcome)) ??
+      within('.pause', pauseProblem(document['pause'])),
+  );
+}
+
+const fieldOf = (record: unknown, key: string): unknown =>
+  isRecord(record) ? record[key] : undefined;
+
+const usageProblem = (account: unknown): Problem | null =>
+  within('.usage', recordProblem(fieldOf(account, 'usage') ?? {}, usageFields));
+
+const lists = [
+  ['toolCalls', callFields],
+  ['results', resultFields],
+  ['errors', errorFields],
+] as const;
+
+function stepProblem(step: unknown): Problem | null {
+  const own = recordProblem(step, stepFields) ?? usageProblem(step);
+  if (own) return own;
+  for (const [key, expected] of lists) {
+    const list = fieldOf(step, key) ?? [];
+    const problem = listProblem(list, (item) => recordProblem(item, expected));
+    if (problem) return within(`.${key}`, problem);
+  }
+  return within('.outcome', outcomeProblem(fieldOf(step, 'outcome')));
+}
+
+const unfinishedProblem = (step: unknown): Problem | null =>
+  stepProblem(step) ?? recordProblem(step, childrenFields);
+
+function outcomeProblem(outcome: unknown): Problem | null {
+  if (outcome === undefined || outcome === null) return null;
+  const isEvaluation = (item: unknown) => recordProblem(item, evaluationFields);
+  return (
+    recordProblem(outcome, outcomeFields) ??
+    within('.evaluations', listProblem(fieldOf(outcome, 'evaluations'), isEvaluation))
+  );
+}
+
+function pauseProblem(pause: unknown): Problem | null {
+  if (pause === undefined || pause === null) return null;
+  const isApproval = (item: unknown) => recordProblem(item, approvalFields);
+  return (
+    recordProblem(pause, pauseFields) ??
+    within('.pendingApprovals', listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval))
+  );
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AppendOnly } from './append-only.ts';
+
+describe('AppendOnly', () => {
+  it('reads like an array', () => {
+    const list = AppendOnly.of(['a', 'b', 'c']);
+    expect(list.length).toBe(3);
+    expect([list.at(0), list.at(-1), list.at(3), list.at(-4)]).toEqual([
+      'a',
+      'c',
+      undefined,
+      undefined,
+    ]);
+    expect([...list]).toEqual(['a', 'b', 'c']);
+    expect(JSON.stringify(list)).toBe('["a","b","c"]');
+    expect(Object.keys(list)).toEqual([]);
+  });
+
+  it('slices like an array, from any end', () => {
+    const edge = fc.integer({ min: -8, max: 8 });
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 6 }), edge, fc.option(edge), (items, a, b) => {
+        const list = AppendOnly.of(items).append(99).append(98);
+        const end = b ?? undefined;
+        expect(list.slice(a, end)).toEqual([...items, 99, 98].slice(a, end));
+      }),
+    );
+  });
+
+  it('does not follow the array it was made from', () => {
+    const items = [1, 2];
+    const list = AppendOnly.of(items);
+    items.push(3);
+    expect([...list]).toEqual([1, 2]);
+  });
+
+  it('no list that someone holds ever changes, whoever appends to whichever', () => {
+    const appends = fc.array(
+      fc.record({ to: fc.nat(), items: fc.array(fc.nat(), { maxLength: 3 }) }),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(appends, (script) => {
+        const held = [{ list: AppendOnly.of<number>([]), expected: [] as number[] }];
+        for (const { to, items } of script) {
+          const base = held[to % held.length]!;
+          held.push({
+            list: base.list.append(...items),
+            expected: [...base.expected, ...items],
+          });
+        }
+        for (const { list, expected } of held) {
+          expect([...list]).toEqual(expected);
+          expect(list.toJSON()).toEqual(expected);
+          expect(list.length).toBe(expected.length);
+          expect(list.at(-1)).toBe(expected.at(-1));
+        }
+      }),
+    );
+  });
+
+  it('an iterator that was begun does not see what is appended meanwhile', () => {
+    const list = AppendOnly.of([1, 2]);
+    const seen: number[] = [];
+    for (const item of list) {
+      seen.push(item);
+      list.append(item + 10);
+    }
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('append is O(1): ten times the appends take about ten times as long, not a hundred', () => {
+    const timeFor = (count: number): number => {
+      const began = performance.now();
+      let list = AppendOnly.of<number>([]);
+      for (let i = 0; i < count; i++) list = list.append(i);
+      expect(list.length).toBe(count);
+      return performance.now() - began;
+    };
+    timeFor(20_000);
+    const small = Math.max(0.5, Math.min(timeFor(20_000), timeFor(20_000), timeFor(20_000)));
+    const large = Math.min(timeFor(200_000), timeFor(200_000), timeFor(200_000));
+    expect(large / small).toBeLessThan(50);
+  });
+});

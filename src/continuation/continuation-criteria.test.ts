@@ -1,0 +1,385 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { asked, runView, stepView, START_MS } from '../../test/setup/run-view.ts';
+import { ContinuationCriteria } from './continuation-criteria.ts';
+import type { ContinuationCriterion, CriterionContext } from './criterion.ts';
+import type { ContinuationDecision } from './decision.ts';
+import { executionTimeLimit, sessionTimeLimit } from './criteria/time-limit.ts';
+import { noProgressLimit } from './criteria/no-progress-limit.ts';
+import { sessionStepsLimit, stepsLimit } from './criteria/steps-limit.ts';
+import { tokenUsageLimit } from './criteria/token-usage-limit.ts';
+import { forbidOrder, StopReason } from './stop-reason.ts';
+
+const state = runView();
+const now = START_MS;
+
+const saying = (
+  name: string,
+  decision: ContinuationDecision,
+  more: Partial<ContinuationCriterion> = {},
+): ContinuationCriterion => ({ name, evaluate: () => decision, ...more });
+
+describe('ContinuationCriteria.evaluate', () => {
+  it('no criteria at all: completed, resolved by ContinuationCriteria', () => {
+    const outcome = ContinuationCriteria.from().evaluate(state);
+    expect(outcome).toMatchObject({
+      decision: 'stop',
+      shouldContinue: false,
+      stopReason: 'completed',
+      resolvedBy: 'ContinuationCriteria',
+    });
+    expect(outcome.explain()).toBe('Completed, says ContinuationCriteria: no criteria were asked.');
+  });
+
+  it('asks every criterion exactly once, ordinary ones first, also after a forbid', () => {
+    const heard: string[] = [];
+    const voice = (name: string, decision: ContinuationDecision, kind?: 'limit') => ({
+      name,
+      ...(kind ? { kind } : null),
+      evaluate: (): ContinuationDecision => {
+        heard.push(name);
+        return decision;
+      },
+    });
+    const outcome = ContinuationCriteria.from(
+      voice('limit 1', 'forbid', 'limit'),
+      voice('ordinary 1', 'forbid'),
+      voice('limit 2', 'allow', 'limit'),
+      voice('ordinary 2', 'request'),
+    ).evaluate(state);
+    expect(heard).toEqual(['ordinary 1', 'ordinary 2', 'limit 1', 'limit 2']);
+    expect(outcome.evaluations.map((e) => e.criterion)).toEqual([
+      'limit 1',
+      'ordinary 1',
+      'limit 2',
+      'ordinary 2',
+    ]);
+  });
+
+  it.each<[ContinuationDecision[], boolean, string]>([
+    [[], true, 'with limits alone nobody is done'],
+    [['allow'], true, 'nobody is done'],
+    [['request', 'stop'], true, 'somebody wants more'],
+    [['stop', 'allow'], false, 'everybody is done'],
+    [['request', 'forbid'], false, 'a forbid ends it anyway'],
+  ])('limits are told that after %j work is pending: %s (%s)', (decisions, workPending) => {
+    const seen: CriterionContext[] = [];
+    const limit: ContinuationCriterion = {
+      name: 'limit',
+      kind: 'limit',
+      evaluate: (_state, context) => {
+        seen.push(context);
+        return 'allow';
+      },
+    };
+    const ordinary = decisions.map((decision, i) => saying(`C${i}`, decision));
+    const granted = runView({ execution: { grants: { steps: 2 } } });
+    ContinuationCriteria.from(limit, ...ordinary).evaluate(granted, { now });
+    ContinuationCriteria.from(...ordinary.toReversed(), limit).evaluate(granted, { now });
+    const context = { workPending, grants: { steps: 2 }, now };
+    expect(seen).toEqual([context, context]);
+  });
+
+  it('ordinary criteria never see pending work, whatever was said before them', () => {
+    const seen: boolean[] = [];
+    ContinuationCriteria.from(saying('first', 'request'), {
+      name: 'second',
+      evaluate: (_state, { workPending }) => {
+        seen.push(workPending);
+        return 'allow';
+      },
+    }).evaluate(state);
+    expect(seen).toEqual([false]);
+  });
+
+  it('a bare decision gets a reason that says who and what', () => {
+    const { evaluations } = ContinuationCriteria.from(saying('Mine', 'forbid')).evaluate(state);
+    expect(evaluations).toEqual([
+      { criterion: 'Mine', decision: 'forbid', reason: 'Mine forbade continuation', context: {} },
+    ]);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'a missing reason and context are filled in',
+      { decision: 'request' },
+      {
+        criterion: 'Mine',
+        decision: 'request',
+        reason: 'Mine requested continuation',
+        context: {},
+      },
+    ],
+    [
+      'undefined counts as missing',
+      { decision: 'request', reason: undefined, context: undefined },
+      {
+        criterion: 'Mine',
+        decision: 'request',
+        reason: 'Mine requested continuation',
+        context: {},
+      },
+    ],
+    [
+      'what was said stays, under the name in the list',
+      {
+        criterion: 'Somebody else',
+        decision: 'forbid',
+        reason: 'enough',
+        context: { used: 1 },
+        stopReason: 'token_limit',
+        remedy: { text: 'wait' },
+      },
+      {
+        criterion: 'Mine',
+        decision: 'forbid',
+        reason: 'enough',
+        context: { used: 1 },
+        stopReason: 'token_limit',
+        remedy: { text: 'wait' },
+      },
+    ],
+  ])('%s', (_why, answer, expected) => {
+    const mine = { name: 'Mine', evaluate: () => answer as never };
+    const [evaluation] = ContinuationCriteria.from(mine).evaluate(state).evaluations;
+    expect(evaluation).toEqual(expected);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no database');
+      },
+      'Broken threw: no database',
+    ],
+    [
+      'throws a bare value',
+      () => {
+        throw 'gone'; // oxlint-disable-line no-throw-literal -- foreign code throws anything
+      },
+      'Broken threw: gone',
+    ],
+    [
+      'returns a promise',
+      async () => 'allow',
+      'Broken returned a promise (criteria are synchronous) instead of a decision',
+    ],
+    [
+      'returns a promise that rejects',
+      async () => {
+        throw new Error('too late');
+      },
+      'Broken returned a promise (criteria are synchronous) instead of a decision',
+    ],
+    ['returns a boolean', () => true, 'Broken returned true instead of a decision'],
+    ['returns nothing', () => undefined, 'Broken returned undefined instead of a decision'],
+    ['returns an unknown word', () => 'halt', 'Broken returned "halt" instead of a decision'],
+    [
+      'returns an object without a decision',
+      () => ({ reason: 'x' }),
+      'Broken returned {"reason":"x"} instead of a decision',
+    ],
+    [
+      'gives a stop reason that does not exist',
+      () => ({ decision: 'forbid', reason: 'x', context: {}, stopReason: 'tired' }),
+      'Broken returned the stop reason "tired", which is none',
+    ],
+  ])(
+    'a criterion that %s forbids with error, and the others are still asked',
+    (_how, evaluate, reason) => {
+      const outcome = ContinuationCriteria.from(
+        { name: 'Broken', evaluate: evaluate as () => ContinuationDecision },
+        saying('Before', 'request'),
+        saying('Limit', 'allow', { kind: 'limit' }),
+      ).evaluate(state);
+      expect(outcome).toMatchObject({
+        decision: 'forbid',
+        shouldContinue: false,
+        stopReason: 'error',
+        resolvedBy: 'Broken',
+      });
+      expect(outcome.evaluationFor('Broken')).toMatchObject({
+        decision: 'forbid',
+        reason,
+        stopReason: 'error',
+        remedy: { text: 'mend the criterion Broken, then send a new message.' },
+      });
+      expect(outcome.evaluationFor('Broken')?.remedy?.grant).toBeUndefined();
+      expect(outcome.evaluations.map((e) => e.decision)).toEqual(['forbid', 'request', 'allow']);
+    },
+  );
+
+  it('a limit that throws forbids with error too', () => {
+    const outcome = ContinuationCriteria.from(saying('Work', 'request'), {
+      name: 'Limit',
+      kind: 'limit',
+      evaluate: () => {
+        throw new Error('no numbers');
+      },
+    }).evaluate(state);
+    expect(outcome).toMatchObject({ stopReason: 'error', resolvedBy: 'Limit' });
+  });
+
+  it('the secret in what a criterion threw is hidden', () => {
+    const secret = 'sk-live-abcdefghijklmnopqrstuvwxyz';
+    const [evaluation] = ContinuationCriteria.from({
+      name: 'Leaky',
+      evaluate: () => {
+        throw new Error(`401 for ${secret}`);
+      },
+    }).evaluate(state).evaluations;
+    expect(evaluation?.reason).toBe('Leaky threw: 401 for [redacted]');
+  });
+
+  interface Voice {
+    readonly decision: ContinuationDecision;
+    readonly stopReason: StopReason;
+    readonly isLimit: boolean;
+  }
+  const voice: fc.Arbitrary<Voice> = fc.record({
+    decision: fc.constantFrom('forbid', 'request', 'stop', 'allow'),
+    stopReason: fc.constantFrom(...forbidOrder),
+    isLimit: fc.boolean(),
+  });
+
+  /** Like the built-in limits: objects only while work is pending. */
+  const made = ({ decision, stopReason, isLimit }: Voice, i: number): ContinuationCriterion => ({
+    name: `C${i}`,
+    ...(isLimit ? { kind: 'limit' as const } : null),
+    evaluate(_state, { workPending }) {
+      if (isLimit && (decision !== 'forbid' || !workPending)) return 'allow';
+      return decision === 'forbid' ? { decision, reason: 'no', stopReason } : decision;
+    },
+  });
+
+  it('property: the order of listing changes neither the verdict nor its reason', () => {
+    fc.assert(
+      fc.property(
+        fc.array(voice, { minLength: 1, maxLength: 8 }).chain((list) => {
+          const criteria = list.map(made);
+          const { length } = criteria;
+          return fc.tuple(
+            fc.constant(criteria),
+            fc.shuffledSubarray(criteria, { minLength: length, maxLength: length }),
+          );
+        }),
+        ([listed, permuted]) => {
+          const a = ContinuationCriteria.from(...listed).evaluate(state);
+          const b = ContinuationCriteria.from(...permuted).evaluate(state);
+          expect([b.decision, b.shouldContinue, b.stopReason]).toEqual([
+            a.decision,
+            a.shouldContinue,
+            a.stopReason,
+          ]);
+        },
+      ),
+    );
+  });
+
+  it('property: canContinue and decide say what evaluate says', () => {
+    fc.assert(
+      fc.property(fc.array(voice, { maxLength: 6 }), (list) => {
+        const criteria = ContinuationCriteria.from(...list.map(made));
+        const { shouldContinue, decision } = criteria.evaluate(state);
+        expect(criteria.canContinue(state)).toBe(shouldContinue);
+        expect(criteria.decide(state)).toBe(decision);
+      }),
+    );
+  });
+});
+
+describe('ContinuationCriteria as a list', () => {
+  it('with() adds behind and leaves the older list alone', () => {
+    const one = ContinuationCriteria.from(saying('A', 'allow'));
+    const two = one.with(saying('B', 'allow'), saying('C', 'allow'));
+    expect(one.list.map((c) => c.name)).toEqual(['A']);
+    expect(two.list.map((c) => c.name)).toEqual(['A', 'B', 'C']);
+    expect(Object.isFrozen(two.list)).toBe(true);
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, 'nothing'],
+    [stepsLimit, 'the factory instead of what it makes'],
+    [{ name: 'X' }, 'no voice'],
+    [{ evaluate: () => 'allow' }, 'no name'],
+  ])('refuses %s (%s)', (criterion) => {
+    expect(() => ContinuationCriteria.from(criterion as never)).toThrowError(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
+  });
+});
+
+describe('what limits tell the loop', () => {
+  const reserve = { tokens: 2_000, seconds: 20 };
+
+  it('landing: names the limit whose last allowed step comes next, else null', () => {
+    const criteria = ContinuationCriteria.from(stepsLimit(5), tokenUsageLimit(10_000));
+    const at = (answeredSteps: number, total: number) =>
+      criteria.landing(runView({ execution: { answeredSteps, usage: { total } } }), now, reserve);
+    expect(at(3, 0)).toBeNull();
+    expect(at(4, 0)).toBe('StepsLimit');
+    expect(at(0, 7_999)).toBeNull();
+    expect(at(0, 8_000)).toBe('TokenUsageLimit');
+    expect(at(4, 8_000)).toBe('TokenUsageLimit');
+  });
+
+  it('landing: of several limits the strongest reason is named, within one reason the first', () => {
+    const due = runView({
+      executionStartedAt: '2026-01-16T11:55:00.000Z',
+      execution: { answeredSteps: 4 },
+      info: { answeredSteps: 4 },
+    });
+    const steps = ContinuationCriteria.from(stepsLimit(5), sessionStepsLimit(5));
+    expect(steps.landing(due, now, reserve)).toBe('StepsLimit');
+    expect(steps.with(executionTimeLimit({ seconds: 310 })).landing(due, now, reserve)).toBe(
+      'ExecutionTimeLimit',
+    );
+  });
+
+  it('remainingMs: the nearest of several deadlines, Infinity without one', () => {
+    const view = runView({
+      executionStartedAt: '2026-01-16T11:59:50.000Z',
+      info: { cumulativeExecutionSeconds: 97 },
+    });
+    const wall = executionTimeLimit({ seconds: 30 });
+    expect(ContinuationCriteria.from(stepsLimit(5)).remainingMs(view, now)).toBe(Infinity);
+    expect(ContinuationCriteria.from(wall).remainingMs(view, now)).toBe(20_000);
+    expect(
+      ContinuationCriteria.from(wall, sessionTimeLimit({ seconds: 100 })).remainingMs(view, now),
+    ).toBe(3_000);
+  });
+
+  it('budget: every limit in words, in the numbers that it judges by', () => {
+    const view = runView({
+      steps: [stepView()],
+      executionStartedAt: '2026-01-16T11:59:30.000Z',
+      execution: { answeredSteps: 3, usage: { total: 1_200 }, grants: { steps: 5 } },
+    });
+    const criteria = ContinuationCriteria.from(
+      stepsLimit(20),
+      tokenUsageLimit(5_000),
+      executionTimeLimit({ seconds: 300 }),
+      noProgressLimit(3),
+      saying('Ordinary', 'request'),
+    );
+    expect(criteria.budget(view, now)).toEqual([
+      '3 of 25 steps',
+      '1200 of 5000 tokens',
+      '30 of 300 seconds',
+      '0 of 3 identical calls in a row',
+    ]);
+  });
+
+  it('a limit of the second round reads the same numbers in every question', () => {
+    const limit = stepsLimit(5);
+    const spent = runView({ execution: { answeredSteps: 5 } });
+    expect(limit.evaluate(spent, asked())).toMatchObject({
+      decision: 'forbid',
+      stopReason: StopReason.StepsLimitReached,
+    });
+    expect(limit.evaluate(spent, asked({ workPending: false }))).toMatchObject({
+      decision: 'allow',
+    });
+  });
+});

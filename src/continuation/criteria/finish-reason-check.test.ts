@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import {
+  asked,
+  calledView,
+  cutCall,
+  failedCall,
+  runView,
+  stepView,
+} from '../../../test/setup/run-view.ts';
+import type { ContinuationEvaluation } from '../evaluation.ts';
+import type { RunView, StepView } from '../run-view.ts';
+import { finishReasonCheck } from './finish-reason-check.ts';
+
+describe('FinishReasonCheck', () => {
+  const judge = (view: RunView, reasons?: readonly string[]) =>
+    finishReasonCheck(reasons).evaluate(view, asked()) as ContinuationEvaluation;
+
+  it.each<[string, StepView | null, 'allow' | 'forbid', string]>([
+    ['before the first step', null, 'allow', 'no answer to judge'],
+    ['an ordinary answer', stepView(), 'allow', 'finish reason stop'],
+    [
+      'a truncated answer is not completed',
+      stepView({ finishReason: 'length' }),
+      'forbid',
+      'the answer was cut off at the output limit (finish reason length)',
+    ],
+    [
+      'a filtered answer is not completed',
+      stepView({ finishReason: 'content_filter' }),
+      'forbid',
+      'the provider filtered the answer (finish reason content_filter)',
+    ],
+    [
+      'a truncated turn with calls goes on: the model is told that they did not run',
+      calledView([{ name: 'search' }], { finishReason: 'length' }),
+      'allow',
+      'finish reason length',
+    ],
+    ['a failed model call', failedCall(), 'allow', 'no answer to judge'],
+    ['a cut model call', cutCall(), 'allow', 'no answer to judge'],
+  ])('%s', (_when, step, decision, reason) => {
+    expect(judge(runView({ steps: step ? [step] : [] }))).toMatchObject({
+      criterion: 'FinishReasonCheck',
+      decision,
+      reason,
+    });
+  });
+
+  it('says what it looked at and what would let the answer go on', () => {
+    expect(judge(runView({ steps: [stepView({ finishReason: 'length' })] }))).toMatchObject({
+      stopReason: 'finish_reason',
+      context: { finishReason: 'length', reasons: ['length', 'content_filter'] },
+      remedy: { option: 'withFinishReasons(...)', grant: { steps: 1 } },
+    });
+  });
+
+  it('a list of one’s own replaces the default', () => {
+    const steps = (finishReason: string) => runView({ steps: [stepView({ finishReason })] });
+    expect(judge(steps('length'), ['stop']).decision).toBe('allow');
+    expect(judge(steps('stop'), ['stop'])).toMatchObject({
+      decision: 'forbid',
+      reason: 'the answer ended in a way that is listed as a reason to stop (finish reason stop)',
+    });
+    expect(judge(steps('length'), []).decision).toBe('allow');
+  });
+
+  it('a grant that reopened the execution settles the truncated step', () => {
+    const view = runView({
+      steps: [stepView({ number: 2, finishReason: 'length' })],
+      execution: { handledStep: 2 },
+    });
+    expect(judge(view).decision).toBe('allow');
+  });
+});

@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest';
+import { asked, runView, START, START_MS, stepView } from '../../../test/setup/run-view.ts';
+import { AgentError } from '../../errors/agent-error.ts';
+import type { ContinuationCriterion, CriterionContext } from '../criterion.ts';
+import type { ContinuationEvaluation } from '../evaluation.ts';
+import type { Grants } from '../grants.ts';
+import type { RunView } from '../run-view.ts';
+import type { StopReason } from '../stop-reason.ts';
+import { costLimit, sessionCostLimit } from './cost-limit.ts';
+import { noProgressLimit } from './no-progress-limit.ts';
+import { sessionStepsLimit, stepsLimit } from './steps-limit.ts';
+import {
+  cumulativeExecutionTimeLimit,
+  executionTimeLimit,
+  sessionTimeLimit,
+} from './time-limit.ts';
+import { sessionTokenUsageLimit, tokenUsageLimit } from './token-usage-limit.ts';
+
+interface Row {
+  readonly name: string;
+  readonly make: (max: number) => ContinuationCriterion;
+  readonly stopReason: StopReason;
+  /** The execution (or session) after this much of the limit's unit. */
+  readonly after: (used: number) => RunView;
+  readonly nowAt?: (used: number) => number;
+  readonly words: string;
+  readonly option: string;
+  readonly grant: keyof Grants | null;
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'StepsLimit',
+    make: stepsLimit,
+    stopReason: 'steps_limit',
+    after: (answeredSteps) => runView({ execution: { answeredSteps } }),
+    words: 'steps',
+    option: 'withMaxSteps(...)',
+    grant: 'steps',
+  },
+  {
+    name: 'SessionStepsLimit',
+    make: sessionStepsLimit,
+    stopReason: 'steps_limit',
+    after: (answeredSteps) => runView({ info: { answeredSteps } }),
+    words: 'steps of the session',
+    option: 'sessionStepsLimit(...)',
+    grant: null,
+  },
+  {
+    name: 'TokenUsageLimit',
+    make: tokenUsageLimit,
+    stopReason: 'token_limit',
+    after: (total) => runView({ execution: { usage: { total } } }),
+    words: 'tokens',
+    option: 'withMaxTokens(...)',
+    grant: 'tokens',
+  },
+  {
+    name: 'SessionTokenUsageLimit',
+    make: sessionTokenUsageLimit,
+    stopReason: 'token_limit',
+    after: (total) => runView({ info: { usage: { total } } }),
+    words: 'tokens of the session',
+    option: 'sessionTokenUsageLimit(...)',
+    grant: null,
+  },
+  {
+    name: 'CostLimit',
+    make: costLimit,
+    stopReason: 'guard',
+    after: (cost) => runView({ execution: { cost } }),
+    words: 'cost units',
+    option: 'withMaxCost(...)',
+    grant: 'cost',
+  },
+  {
+    name: 'SessionCostLimit',
+    make: sessionCostLimit,
+    stopReason: 'guard',
+    after: (cost) => runView({ info: { cost } }),
+    words: 'cost units of the session',
+    option: 'sessionCostLimit(...)',
+    grant: null,
+  },
+  {
+    name: 'ExecutionTimeLimit',
+    make: (seconds) => executionTimeLimit({ seconds }),
+    stopReason: 'time_limit',
+    after: () => runView({ executionStartedAt: START }),
+    nowAt: (used) => START_MS + used * 1000,
+    words: 'seconds',
+    option: 'withTimeout({ seconds })',
+    grant: 'seconds',
+  },
+  {
+    name: 'CumulativeExecutionTimeLimit',
+    make: (seconds) => cumulativeExecutionTimeLimit({ seconds }),
+    stopReason: 'time_limit',
+    after: (cumulativeSeconds) => runView({ execution: { cumulativeSeconds } }),
+    words: 'working seconds',
+    option: 'withCumulativeTimeout({ seconds })',
+    grant: 'seconds',
+  },
+  {
+    name: 'SessionTimeLimit',
+    make: (seconds) => sessionTimeLimit({ seconds }),
+    stopReason: 'time_limit',
+    after: (cumulativeExecutionSeconds) => runView({ info: { cumulativeExecutionSeconds } }),
+    words: 'working seconds of the session',
+    option: 'sessionTimeLimit({ seconds })',
+    grant: null,
+  },
+];
+
+const everyKind: Grants = { steps: 9, tokens: 9, cost: 9, seconds: 9, retries: 9 };
+
+const ask = (
+  row: Row,
+  max: number,
+  used: number,
+  context: Partial<CriterionContext> = {},
+): ContinuationEvaluation =>
+  row
+    .make(max)
+    .evaluate(
+      row.after(used),
+      asked({ now: row.nowAt?.(used) ?? START_MS, ...context }),
+    ) as ContinuationEvaluation;
+
+describe.each(rows)('$name', (row) => {
+  const { name, stopReason, words } = row;
+
+  it('is a limit, with its number for describe()', () => {
+    expect(row.make(7)).toMatchObject({ name, kind: 'limit', limit: 7, stopReason });
+  });
+
+  it.each<[number, boolean, ContinuationEvaluation['decision'], string]>([
+    [9, true, 'allow', 'below the limit there is room'],
+    [10, true, 'forbid', 'at the limit it is spent'],
+    [12, true, 'forbid', 'a step may overshoot'],
+    [10, false, 'allow', 'an answer on the last allowed step is no stop by the limit'],
+    [12, false, 'allow', 'nothing is left to do'],
+  ])('%d of 10 with work pending %s: %s (%s)', (used, workPending, decision) => {
+    const evaluation = ask(row, 10, used, { workPending });
+    expect(evaluation).toMatchObject({
+      criterion: name,
+      decision,
+      context: { used, limit: 10 },
+    });
+    expect(evaluation.stopReason).toBe(decision === 'forbid' ? stopReason : undefined);
+  });
+
+  it('says the numbers in words', () => {
+    expect(ask(row, 10, 3).reason).toBe(`3 of 10 ${words}`);
+    expect(ask(row, 10, 10).reason).toBe(`10 of 10 ${words} used while work is still pending`);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', undefined])(
+    'a limit of %s is refused',
+    (max) => {
+      expect(() => row.make(max as number)).toThrowError(
+        expect.objectContaining({ name: 'AgentError', code: 'invalid_option' }),
+      );
+    },
+  );
+
+  it('once its landing step is answered it forbids, spent or not, work pending or not', () => {
+    const view = row.after(3);
+    const landed = { ...view, currentStep: stepView({ softLanding: name }) };
+    const now = row.nowAt?.(3) ?? START_MS;
+    for (const workPending of [true, false])
+      expect(row.make(10).evaluate(landed, asked({ now, workPending }))).toMatchObject({
+        decision: 'forbid',
+        stopReason,
+        reason: `3 of 10 ${words} used, and this last step was kept for an answer without tools`,
+      });
+  });
+
+  it.each<[string, Partial<RunView>]>([
+    ['the landing of another limit', { currentStep: stepView({ softLanding: 'Another' }) }],
+    [
+      'a landing call that failed',
+      { currentStep: stepView({ softLanding: name, type: 'error', finishReason: null }) },
+    ],
+    [
+      'a landing call that was cut',
+      { currentStep: stepView({ softLanding: name, type: 'cut', finishReason: null }) },
+    ],
+    [
+      'a landing of an earlier execution',
+      { currentStep: stepView({ softLanding: name, executionId: 'exec_0' }) },
+    ],
+  ])('is not landed by %s', (_why, patch) => {
+    const view = { ...row.after(3), ...patch };
+    const now = row.nowAt?.(3) ?? START_MS;
+    expect(row.make(10).evaluate(view, asked({ now }))).toMatchObject({ decision: 'allow' });
+  });
+
+  it('a grant that reopened the execution settles the landing mark', () => {
+    const view = row.after(3);
+    const reopened = {
+      ...view,
+      currentStep: stepView({ number: 4, softLanding: name }),
+      execution: { ...view.execution, handledStep: 4 },
+    };
+    const now = row.nowAt?.(3) ?? START_MS;
+    expect(row.make(10).evaluate(reopened, asked({ now }))).toMatchObject({ decision: 'allow' });
+  });
+});
+
+describe.each(rows.filter(({ grant }) => grant === null))('$name of the session', (row) => {
+  it('offers no grant: the limit has to be raised, and a new message sent', () => {
+    expect(ask(row, 10, 10).remedy).toEqual({
+      text: `raise the limit with ${row.option}, then send a new message.`,
+      option: row.option,
+    });
+  });
+
+  it('no grant extends it', () => {
+    expect(ask(row, 10, 10, { grants: everyKind }).context).toEqual({ used: 10, limit: 10 });
+  });
+});
+
+describe.each(rows.flatMap((row) => (row.grant === null ? [] : [{ ...row, grant: row.grant }])))(
+  '$name of the execution',
+  (row) => {
+    const { words, option, grant } = row;
+
+    it('asks for its own kind of grant, and names the option to raise', () => {
+      expect(ask(row, 10, 10).remedy).toEqual({
+        text: `grant more ${words} with resume(state, { grant: { ${grant}: 10 } }), or raise the limit with ${option}.`,
+        option,
+        grant: { [grant]: 10 },
+      });
+    });
+
+    it('a grant is added on top, and shows in the numbers', () => {
+      const grants = { [grant]: 5 };
+      expect(ask(row, 10, 14, { grants })).toMatchObject({
+        decision: 'allow',
+        context: { used: 14, limit: 15 },
+      });
+      expect(ask(row, 10, 15, { grants }).decision).toBe('forbid');
+    });
+
+    it('a grant of another kind changes nothing', () => {
+      const { [grant]: _own, ...others } = everyKind;
+      expect(ask(row, 10, 10, { grants: others }).context).toEqual({ used: 10, limit: 10 });
+    });
+  },
+);
+
+describe('numbers for people', () => {
+  const reason = (criterion: ContinuationCriterion, view: RunView): string =>
+    (criterion.evaluate(view, asked()) as ContinuationEvaluation).reason;
+
+  it.each<[number, number, string]>([
+    [0, 1, '0 of 1 cost units'],
+    [0.1 + 0.2, 1, '0.3 of 1 cost units'],
+    [0.0012345, 0.5, '0.0012 of 0.5 cost units'],
+    [1.23456, 2.5, '1.23 of 2.5 cost units'],
+  ])('a cost of %d of %d reads "%s"', (cost, max, expected) => {
+    expect(reason(costLimit(max), runView({ execution: { cost } }))).toBe(expected);
+  });
+
+  it('seconds read in tenths, and stay exact in the context', () => {
+    const view = runView({ execution: { cumulativeSeconds: 1.2345 } });
+    expect(cumulativeExecutionTimeLimit({ seconds: 60 }).evaluate(view, asked())).toMatchObject({
+      reason: '1.2 of 60 working seconds',
+      context: { used: 1.2345, limit: 60 },
+    });
+  });
+
+  it.each<[string, ContinuationCriterion, RunView, Grants]>([
+    [
+      'tokens',
+      tokenUsageLimit(1_000),
+      runView({ execution: { usage: { total: 5_400 } } }),
+      { tokens: 5_400 },
+    ],
+    ['cost', costLimit(0.001), runView({ execution: { cost: 5.004 } }), { cost: 5.004 }],
+    [
+      'seconds',
+      cumulativeExecutionTimeLimit({ seconds: 10 }),
+      runView({ execution: { cumulativeSeconds: 500.25 } }),
+      { seconds: 501 },
+    ],
+  ])(
+    'the proposed grant of %s also covers what was used beyond the limit',
+    (_kind, limit, view, grant) => {
+      const { remedy } = limit.evaluate(view, asked()) as ContinuationEvaluation;
+      expect(remedy?.grant).toEqual(grant);
+      expect(limit.evaluate(view, asked({ grants: remedy?.grant ?? {} }))).toMatchObject({
+        decision: 'allow',
+      });
+    },
+  );
+
+  it('after a wall-clock stop the proposal is a stretch as long as the limit: nothing is owed', () => {
+    const view = runView({ executionStartedAt: START });
+    const late = asked({ now: START_MS + 500_000 });
+    const { remedy } = executionTimeLimit({ seconds: 10 }).evaluate(
+      view,
+      late,
+    ) as ContinuationEvaluation;
+    expect(remedy?.grant).toEqual({ seconds: 10 });
+  });
+});
+
+describe('CostLimit without a price', () => {
+  it.each([
+    ['CostLimit', costLimit(0.5), runView({ execution: { cost: null } }), 'cost units'],
+    [
+      'SessionCostLimit',
+      sessionCostLimit(0.5),
+      runView({ info: { cost: null } }),
+      'cost units of the session',
+    ],
+  ] as const)('%s allows, and says so', (criterion, limit, view, words) => {
+    expect(limit.evaluate(view, asked())).toEqual({
+      criterion,
+      decision: 'allow',
+      reason: `the price is unknown, so the limit of 0.5 ${words} cannot bind`,
+      context: { used: null, limit: 0.5 },
+    });
+  });
+});
+
+describe('NoProgressLimit', () => {
+  it.each([0, -3, Number.NaN])('noProgressLimit(%d) is refused', (times) => {
+    expect(() => noProgressLimit(times)).toThrowError(AgentError);
+  });
+});

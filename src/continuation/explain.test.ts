@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { ContinuationEvaluation } from './evaluation.ts';
+import { ContinuationOutcome } from './outcome.ts';
+
+const explain = (...evaluations: readonly ContinuationEvaluation[]): string =>
+  ContinuationOutcome.resolve(evaluations).explain();
+
+const work: ContinuationEvaluation = {
+  criterion: 'ToolCallPresenceCheck',
+  decision: 'request',
+  reason: 'the model called search',
+  context: {},
+};
+
+describe('explain', () => {
+  it('a run that goes on names who asked for it, then every voice', () => {
+    expect(explain(ContinuationEvaluation.fromDecision('StepsLimit', 'allow'), work)).toBe(
+      [
+        'Goes on, requested by ToolCallPresenceCheck: the model called search.',
+        '  allow    StepsLimit             StepsLimit allowed continuation',
+        '  request  ToolCallPresenceCheck  the model called search',
+      ].join('\n'),
+    );
+  });
+
+  it('a run that nobody stops says who let it', () => {
+    expect(explain(ContinuationEvaluation.fromDecision('Mine', 'allow'))).toBe(
+      'Goes on, allowed by Mine: Mine allowed continuation.\n' +
+        '  allow    Mine  Mine allowed continuation',
+    );
+  });
+
+  it('a stop comes with its remedy; the remedy of a voice that did not decide stays out', () => {
+    const text = explain(
+      {
+        criterion: 'StepsLimit',
+        decision: 'forbid',
+        reason: '4 of 4 steps used while work is still pending',
+        context: { used: 4, limit: 4 },
+        stopReason: 'steps_limit',
+        remedy: { text: 'grant more steps.' },
+      },
+      {
+        criterion: 'CostLimit',
+        decision: 'forbid',
+        reason: '2 of 1 cost units used while work is still pending',
+        context: { used: 2, limit: 1 },
+        stopReason: 'guard',
+        remedy: { text: 'grant more cost units.' },
+      },
+      work,
+    );
+    expect(text).toBe(
+      [
+        'Stopped (steps_limit) by StepsLimit: 4 of 4 steps used while work is still pending.',
+        'To go on: grant more steps.',
+        '  forbid   StepsLimit             4 of 4 steps used while work is still pending',
+        '  forbid   CostLimit              2 of 1 cost units used while work is still pending',
+        '  request  ToolCallPresenceCheck  the model called search',
+      ].join('\n'),
+    );
+  });
+
+  it('completed is said as such', () => {
+    expect(
+      explain({ criterion: 'Done', decision: 'stop', reason: 'all is said', context: {} }),
+    ).toBe('Completed, says Done: all is said.\n  stop     Done  all is said');
+  });
+});

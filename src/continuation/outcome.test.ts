@@ -1,0 +1,234 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContinuationDecision } from './decision.ts';
+import { ContinuationEvaluation } from './evaluation.ts';
+import { ContinuationOutcome } from './outcome.ts';
+import { forbidOrder, StopReason } from './stop-reason.ts';
+
+const said = (
+  criterion: string,
+  decision: ContinuationDecision,
+  more: Partial<ContinuationEvaluation> = {},
+): ContinuationEvaluation => ({
+  ...ContinuationEvaluation.fromDecision(criterion, decision),
+  ...more,
+});
+
+/** Each voice is named after its place, so the list order stays readable. */
+const voices = (...decisions: readonly ContinuationDecision[]): ContinuationEvaluation[] =>
+  decisions.map((decision, i) => said(`C${i}`, decision));
+
+describe('ContinuationOutcome.resolve', () => {
+  it.each<[ContinuationDecision[], ContinuationDecision, StopReason | null, string]>([
+    [['allow', 'request', 'forbid'], 'forbid', 'guard', 'a forbid beats any request for more work'],
+    [['allow', 'stop', 'forbid'], 'forbid', 'guard', 'a forbid beats an allowed stop'],
+    [['forbid'], 'forbid', 'guard', 'a forbid without a reason of its own is a guard'],
+    [['stop', 'request'], 'request', null, 'pending work beats a finished worker'],
+    [['allow', 'request'], 'request', null, 'a request needs nobody beside it'],
+    [['stop', 'allow'], 'stop', 'completed', 'no objection to going on is no wish to go on'],
+    [['stop', 'stop'], 'stop', 'completed', 'everybody is done'],
+    [['allow', 'allow'], 'allow', null, 'nobody objects and nobody is done'],
+    [['allow'], 'allow', null, 'guards alone let it go on'],
+  ])('%j -> %s, stop reason %s (%s)', (decisions, decision, stopReason) => {
+    const shouldContinue = stopReason === null;
+    for (const list of [voices(...decisions), voices(...decisions).toReversed()])
+      expect(ContinuationOutcome.resolve(list)).toMatchObject({
+        decision,
+        shouldContinue,
+        stopReason,
+      });
+  });
+
+  it('nobody asked: an allowed stop, completed, resolved by ContinuationCriteria', () => {
+    const outcome = ContinuationOutcome.resolve([]);
+    expect(outcome.toJSON()).toEqual({
+      decision: 'stop',
+      shouldContinue: false,
+      resolvedBy: 'ContinuationCriteria',
+      stopReason: 'completed',
+      evaluations: [],
+    });
+    expect(outcome.decisive).toBeUndefined();
+    expect(outcome.forbiddingCriterion()).toBeNull();
+  });
+
+  it.each(forbidOrder.slice(1).map((weaker, i) => [forbidOrder[i]!, weaker] as const))(
+    'among forbids %s is decisive over %s, in both orders',
+    (stronger, weaker) => {
+      const list = [
+        said('Weaker', 'forbid', { stopReason: weaker }),
+        said('Stronger', 'forbid', { stopReason: stronger }),
+      ];
+      for (const order of [list, list.toReversed()])
+        expect(ContinuationOutcome.resolve(order)).toMatchObject({
+          resolvedBy: 'Stronger',
+          stopReason: stronger,
+        });
+    },
+  );
+
+  it('within one reason the first in the list is decisive', () => {
+    const list = [
+      said('Second', 'forbid', { stopReason: 'token_limit' }),
+      said('First', 'forbid', { stopReason: 'time_limit' }),
+      said('Third', 'forbid', { stopReason: 'time_limit' }),
+    ];
+    expect(ContinuationOutcome.resolve(list).resolvedBy).toBe('First');
+    expect(ContinuationOutcome.resolve(list.toReversed()).resolvedBy).toBe('Third');
+  });
+
+  it('within requests, allowed stops and allows the first in the list is named', () => {
+    for (const decision of ['request', 'stop', 'allow'] as const)
+      expect(ContinuationOutcome.resolve(voices(decision, decision)).resolvedBy).toBe('C0');
+  });
+
+  it('a stop reason on a voice that did not stop the run changes nothing', () => {
+    const outcome = ContinuationOutcome.resolve([
+      said('A', 'request', { stopReason: 'steps_limit' }),
+      said('B', 'stop', { stopReason: 'guard' }),
+    ]);
+    expect(outcome).toMatchObject({ decision: 'request', stopReason: null });
+  });
+
+  const evaluation = fc.record({
+    criterion: fc.constantFrom('A', 'B', 'C', 'D', 'E'),
+    decision: fc.constantFrom<ContinuationDecision>('forbid', 'request', 'stop', 'allow'),
+    reason: fc.string(),
+    context: fc.constant({}),
+    stopReason: fc.option(fc.constantFrom(...forbidOrder), { nil: undefined }),
+  }) as fc.Arbitrary<ContinuationEvaluation>;
+
+  /** The contract's five rules, said in another way than the code says them. */
+  function expected(list: readonly ContinuationEvaluation[]) {
+    const of = (decision: ContinuationDecision) => list.filter((e) => e.decision === decision);
+    const forbids = of('forbid').map((e) => e.stopReason ?? StopReason.GuardForbade);
+    if (forbids.length > 0)
+      return {
+        shouldContinue: false,
+        stopReason: forbidOrder.find((reason) => forbids.includes(reason)),
+      };
+    if (of('request').length > 0) return { shouldContinue: true, stopReason: null };
+    const [done] = of('stop');
+    if (done) return { shouldContinue: false, stopReason: done.stopReason ?? 'completed' };
+    return list.length > 0
+      ? { shouldContinue: true, stopReason: null }
+      : { shouldContinue: false, stopReason: 'completed' };
+  }
+
+  it('property: every list resolves by the five rules, and to a voice that it really heard', () => {
+    fc.assert(
+      fc.property(fc.array(evaluation, { maxLength: 8 }), (list) => {
+        const outcome = ContinuationOutcome.resolve(list);
+        expect(outcome).toMatchObject(expected(list));
+        if (list.length === 0) return;
+        expect(outcome.decisive).toMatchObject({
+          criterion: outcome.resolvedBy,
+          decision: outcome.decision,
+        });
+      }),
+    );
+  });
+
+  it('property: no permutation of the list changes the verdict', () => {
+    const listAndPermutation = fc
+      .array(
+        evaluation.map((e) => (e.decision === 'stop' ? { ...e, stopReason: undefined } : e)),
+        { minLength: 1, maxLength: 8 },
+      )
+      .chain((list) =>
+        fc.tuple(
+          fc.constant(list as ContinuationEvaluation[]),
+          fc.shuffledSubarray(list as ContinuationEvaluation[], {
+            minLength: list.length,
+            maxLength: list.length,
+          }),
+        ),
+      );
+    fc.assert(
+      fc.property(listAndPermutation, ([list, permuted]) => {
+        const { decision, shouldContinue, stopReason } = ContinuationOutcome.resolve(list);
+        const other = ContinuationOutcome.resolve(permuted);
+        expect([other.decision, other.shouldContinue, other.stopReason]).toEqual([
+          decision,
+          shouldContinue,
+          stopReason,
+        ]);
+      }),
+    );
+  });
+});
+
+describe('ContinuationOutcome', () => {
+  const outcome = ContinuationOutcome.resolve([
+    said('StepsLimit', 'forbid', {
+      stopReason: 'steps_limit',
+      reason: '4 of 4 steps',
+      context: { used: 4, limit: 4 },
+      remedy: { text: 'grant more steps', option: 'withMaxSteps(...)', grant: { steps: 4 } },
+    }),
+    said('CostLimit', 'forbid', { stopReason: 'guard' }),
+    said('ToolCallPresenceCheck', 'request'),
+  ]);
+
+  it('names the decisive voice and finds any other by name', () => {
+    expect(outcome.resolvedBy).toBe('StepsLimit');
+    expect(outcome.forbiddingCriterion()).toBe('StepsLimit');
+    expect(outcome.decisive?.context).toEqual({ used: 4, limit: 4 });
+    expect(outcome.evaluationFor('ToolCallPresenceCheck')?.decision).toBe('request');
+    expect(outcome.evaluationFor('Nobody')).toBeUndefined();
+  });
+
+  it('two voices of one name: the decisive one is the one whose reason counted', () => {
+    const twins = ContinuationOutcome.resolve([
+      said('Twin', 'forbid', { stopReason: 'guard', reason: 'weaker' }),
+      said('Twin', 'forbid', { stopReason: 'time_limit', reason: 'stronger' }),
+    ]);
+    expect(twins.stopReason).toBe('time_limit');
+    expect(twins.decisive?.reason).toBe('stronger');
+  });
+
+  it('while it goes on there is no stop reason and no forbidding criterion', () => {
+    const goesOn = ContinuationOutcome.resolve(voices('stop', 'request'));
+    expect(goesOn).toMatchObject({ shouldContinue: true, stopReason: null, resolvedBy: 'C1' });
+    expect(goesOn.forbiddingCriterion()).toBeNull();
+  });
+
+  it('a stop that nobody forbade has no forbidding criterion', () => {
+    expect(ContinuationOutcome.resolve(voices('stop')).forbiddingCriterion()).toBeNull();
+  });
+
+  it('survives JSON with all its methods, and a revived one is the same data', () => {
+    const json = JSON.parse(JSON.stringify(outcome)) as ReturnType<typeof outcome.toJSON>;
+    const revived = ContinuationOutcome.from(json);
+    expect(revived).toEqual(outcome);
+    expect(revived.toJSON()).toEqual(json);
+    expect(revived.explain()).toBe(outcome.explain());
+    expect(revived.forbiddingCriterion()).toBe('StepsLimit');
+    expect(ContinuationOutcome.from(revived)).toBe(revived);
+  });
+
+  it('its own fields are exactly its JSON, and it is frozen', () => {
+    expect(Object.keys(outcome)).toEqual([
+      'decision',
+      'shouldContinue',
+      'resolvedBy',
+      'stopReason',
+      'evaluations',
+    ]);
+    expect(Object.isFrozen(outcome)).toBe(true);
+    expect(Object.isFrozen(outcome.evaluations)).toBe(true);
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'nothing'],
+    ['stop', 'a bare decision is no outcome'],
+    [{ decision: 'halt', evaluations: [] }, 'an unknown decision'],
+    [{ ...outcome.toJSON(), evaluations: null }, 'no voices'],
+    [{ ...outcome.toJSON(), resolvedBy: undefined }, 'nobody decided'],
+    [{ ...outcome.toJSON(), shouldContinue: 'yes' }, 'no verdict'],
+  ])('refuses %j (%s)', (json) => {
+    expect(() => ContinuationOutcome.from(json as never)).toThrowError(
+      expect.objectContaining({ code: 'invalid_state' }),
+    );
+  });
+});

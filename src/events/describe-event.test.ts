@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import type { AgentEvent, AgentEventType, FieldsOf } from './agent-event.ts';
+import { describeEvent } from './describe-event.ts';
+
+const usage = { input: 10, output: 5, total: 15, cachedInput: 0, reasoning: 0 };
+const error = {
+  type: 'rate_limit',
+  code: 'http_429',
+  message: 'slow down',
+  retryable: true,
+  at: '2026-01-16T12:00:00.000Z',
+} as const;
+const goesOn = ContinuationOutcome.resolve([
+  { criterion: 'ToolCallPresenceCheck', decision: 'request', reason: 'calls', context: {} },
+]);
+const mayGoOn = ContinuationOutcome.resolve([
+  { criterion: 'Patience', decision: 'allow', reason: 'why not', context: {} },
+]);
+const stops = ContinuationOutcome.resolve([
+  {
+    criterion: 'StepsLimit',
+    decision: 'forbid',
+    reason: '3 of 3 steps',
+    context: {},
+    stopReason: 'steps_limit',
+  },
+]);
+const ended = { stepCount: 3, usage, cost: null };
+const waiting = { callId: 'call_1', tool: 'pay', args: {}, path: [] };
+
+type Row = {
+  [T in AgentEventType]: readonly [type: T, fields: FieldsOf<T>, line: string, index?: number];
+}[AgentEventType];
+
+const rows: readonly Row[] = [
+  [
+    'AgentStarted',
+    { agentName: 'support', resumed: false, messageCount: 1 },
+    'started (support, 1 message)',
+  ],
+  [
+    'AgentStarted',
+    { agentName: 'support', resumed: true, messageCount: 9 },
+    'resumed (support, 9 messages)',
+  ],
+  [
+    'AgentStepStarted',
+    { stepNumber: 3, attempt: 1, messageCount: 2, availableTools: ['pay'] },
+    'step 3: started',
+  ],
+  [
+    'AgentStepStarted',
+    { stepNumber: 3, attempt: 2, messageCount: 2, availableTools: [] },
+    'step 3: started, attempt 2',
+  ],
+  [
+    'StreamChunk',
+    { messageId: 'msg_1', stepNumber: 3, attempt: 1, content: 'Hello' },
+    'step 3: chunk 7, 5 characters',
+    7,
+  ],
+  [
+    'ToolCallDelta',
+    { toolCallId: 'call_1', tool: 'pay', argsDelta: '{"to":' },
+    'pay call_1: 6 characters of arguments',
+  ],
+  ['ToolCallStarted', { tool: 'pay', toolCallId: 'call_1', args: {} }, 'pay call_1: started'],
+  [
+    'ToolCallCompleted',
+    {
+      tool: 'pay',
+      toolCallId: 'call_1',
+      success: true,
+      error: null,
+      durationMs: 12.4,
+      result: 'ok',
+    },
+    'pay call_1: ok in 12 ms',
+  ],
+  [
+    'ToolCallCompleted',
+    {
+      tool: 'pay',
+      toolCallId: 'call_1',
+      success: false,
+      error: 'no money',
+      durationMs: 0.2,
+      result: 'Error: no money',
+    },
+    'pay call_1: failed (no money) in 0 ms',
+  ],
+  [
+    'ToolApprovalRequested',
+    { tool: 'pay', toolCallId: 'call_1', args: {} },
+    'pay call_1: waits for approval',
+  ],
+  ['TokenUsageReported', { usage, cost: null }, 'used 15 tokens'],
+  ['TokenUsageReported', { usage, cost: 0.25 }, 'used 15 tokens for 0.25'],
+  [
+    'AgentStepCompleted',
+    {
+      stepNumber: 3,
+      durationMs: 1250.5,
+      hasToolCalls: false,
+      errorCount: 0,
+      finishReason: 'stop',
+      usage,
+      outcome: stops,
+    },
+    'step 3: completed in 1251 ms (stop)',
+  ],
+  [
+    'AgentStepCompleted',
+    {
+      stepNumber: 3,
+      durationMs: 8,
+      hasToolCalls: false,
+      errorCount: 0,
+      finishReason: null,
+      usage,
+      outcome: stops,
+    },
+    'step 3: completed in 8 ms (cut)',
+  ],
+  [
+    'StepFailed',
+    { stepNumber: 3, attempt: 2, error, waitMs: 500 },
+    'step 3: FAILED (rate_limit, attempt 2): slow down',
+  ],
+  ['StreamDiscarded', { stepNumber: 3, attempt: 2 }, 'step 3: shown text discarded (attempt 2)'],
+  ['ContinuationEvaluated', { stepNumber: 3, outcome: stops }, 'step 3: STOP (steps_limit)'],
+  [
+    'ContinuationEvaluated',
+    { stepNumber: 2, outcome: goesOn },
+    'step 2: CONTINUE (requested by ToolCallPresenceCheck)',
+  ],
+  [
+    'ContinuationEvaluated',
+    { stepNumber: 0, outcome: mayGoOn },
+    'step 0: CONTINUE (allowed by Patience)',
+  ],
+  ['AgentStateUpdated', { status: 'in_progress', stepCount: 3 }, 'is in_progress after 3 steps'],
+  [
+    'AgentPaused',
+    { kind: 'approval', pendingApprovals: [waiting], stepCount: 3 },
+    'paused (approval, 1 approval pending)',
+  ],
+  [
+    'AgentFinished',
+    { ...ended, status: 'stopped', stopReason: 'steps_limit', outcome: stops },
+    'finished: stopped (steps_limit) after 3 steps',
+  ],
+  [
+    'AgentFailed',
+    { ...ended, status: 'failed', stopReason: 'error', outcome: stops, error },
+    'FAILED (error) after 3 steps: slow down',
+  ],
+  [
+    'AgentFailed',
+    { ...ended, status: 'failed', stopReason: 'error', outcome: stops, error: null },
+    'FAILED (error) after 3 steps',
+  ],
+];
+
+const eventOf = ([type, fields, , index = 0]: Row): AgentEvent =>
+  ({
+    type,
+    agentId: '1f3a9c02-77aa-4bbb-8ccc-0123456789ab',
+    parentAgentId: null,
+    executionId: 'e',
+    index,
+    at: '2026-01-16T12:00:00.000Z',
+    ...fields,
+  }) as AgentEvent; // a row pairs a type with its fields
+
+describe('describeEvent', () => {
+  it.each(rows.map((row) => [row[2], row] as const))('Agent [1f3a9c02] %s', (line, row) => {
+    expect(describeEvent(eventOf(row))).toBe(`Agent [1f3a9c02] ${line}`);
+  });
+
+  it('has a line for every type of event', () => {
+    const types: Record<AgentEventType, true> = {
+      AgentStarted: true,
+      AgentStepStarted: true,
+      StreamChunk: true,
+      ToolCallDelta: true,
+      ToolCallStarted: true,
+      ToolCallCompleted: true,
+      ToolApprovalRequested: true,
+      TokenUsageReported: true,
+      AgentStepCompleted: true,
+      StepFailed: true,
+      StreamDiscarded: true,
+      ContinuationEvaluated: true,
+      AgentStateUpdated: true,
+      AgentPaused: true,
+      AgentFinished: true,
+      AgentFailed: true,
+    };
+    expect(new Set(rows.map(([type]) => type))).toEqual(new Set(Object.keys(types)));
+  });
+});

@@ -1,0 +1,132 @@
+import { AgentState } from '../agent/agent-state.ts';
+import { isOpen } from '../agent/agent-status.ts';
+import type { Execution, SessionInfo } from '../agent/execution.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import type { Usage } from '../inference/usage.ts';
+import { checkedSlimState, type CheckedSlimState } from './check-slim-state.ts';
+import { openCallsOf, sealed, withoutGrants } from './seal.ts';
+import { readSlimMessage } from './slim-message.ts';
+import type { SlimApproval, SlimRest, SlimState } from './slim-state.ts';
+import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
+import { camelKeys } from './snake-keys.ts';
+
+/** Revives a slim document; an open execution comes back open only if everything it needs is there. */
+export function readSlimState(json: unknown): AgentState {
+  const slim = checkedSlimState(json);
+  const children = Object.entries(slim.current_step?.children ?? {}).map(
+    ([callId, child]) => [callId, readSlimState(child)] as const,
+  );
+  const read = stateOf(slim, children);
+  const state = slim.rest?.output_is_text ? read.with({ output: read.outputText }) : read;
+  const told = slim.truncated?.missing ?? [];
+  const missing = told.length > 0 ? told : gaps(state, slim, children);
+  if (!isOpen(state.status) && openCallsOf(state).length === 0)
+    return missing.length === 0 ? state : withoutGrants(state, missing);
+  if (missing.length === 0) return state;
+  const results = slim.current_step?.results ?? slim.rest?.results ?? [];
+  return sealed(state, missing, results.map(readSlimResult));
+}
+
+/** What an open execution lacks, whatever the document says about itself. */
+function gaps(
+  state: AgentState,
+  slim: CheckedSlimState,
+  children: readonly (readonly [string, AgentState])[],
+): readonly string[] {
+  const open = openCallsOf(state).map(({ id }) => id);
+  const waiting = (state.unfinishedStep?.toolCalls ?? []).map(({ id }) => id);
+  const gone = (isGone: boolean, what: string): readonly string[] => (isGone ? [what] : []);
+  return [
+    ...gone(open.join() !== waiting.join(), 'the step that its open calls belong to'),
+    ...gone(isOpen(state.status) && slim.rest === undefined, 'the field "rest" of the document'),
+    ...children
+      .filter(([, child]) => !isOpen(child.status))
+      .map(([callId]) => `the agent in ${callId}, which cannot go on`),
+  ];
+}
+
+function stateOf(
+  slim: CheckedSlimState,
+  children: readonly (readonly [string, AgentState])[],
+): AgentState {
+  const { current_step: current, steps, last_continuation: last, rest, pause } = slim;
+  const finished = steps.map(readSlimStep);
+  const isUnfinished = current?.children !== undefined;
+  if (current && !isUnfinished && finished.at(-1)?.id !== current.id)
+    finished.push(readSlimStep(current));
+  return AgentState.from({
+    version: 1,
+    agentId: slim.agent_id,
+    agentName: slim.agent_name,
+    parentAgentId: slim.parent_agent_id,
+    status: slim.status,
+    info: sessionOf(slim),
+    execution: executionOf(slim),
+    executionStartedAt: null,
+    messages: slim.messages.map(readSlimMessage),
+    steps: finished,
+    unfinishedStep:
+      current && isUnfinished
+        ? {
+            ...readSlimStep(current),
+            children: Object.fromEntries(children.map(([id, child]) => [id, child.toJSON()])),
+          }
+        : null,
+    lastContinuationOutcome: last && readSlimOutcome({ ...last, ...verdictOf(last, rest) }),
+    pause: pause && {
+      ...pause,
+      ...(rest?.pause_reason ? { reason: rest.pause_reason } : null),
+      pendingApprovals: slim.pending_approvals.map(readApproval),
+    },
+    output: rest?.output ?? null,
+    partialOutput: rest?.partial_output ?? null,
+    metadata: slim.metadata,
+  });
+}
+
+function readApproval(slim: SlimApproval): PendingApproval {
+  const { args_omitted: _, ...approval } = slim;
+  return camelKeys<PendingApproval>(approval);
+}
+
+function verdictOf(
+  last: NonNullable<SlimState['last_continuation']>,
+  rest: SlimRest | undefined,
+): Pick<SlimRest, 'evaluations'> & { readonly decision: NonNullable<SlimRest['decision']> } {
+  const guess = last.should_continue ? 'allow' : 'stop';
+  return { decision: rest?.decision ?? guess, evaluations: rest?.evaluations ?? [] };
+}
+
+function sessionOf({ session, execution, rest }: CheckedSlimState): SessionInfo {
+  const { usage, ...more } = session;
+  return {
+    ...camelKeys<Pick<SessionInfo, 'startedAt' | 'stepCount' | 'cost'>>(more),
+    usage: camelKeys<Usage>(usage),
+    updatedAt: rest?.session_updated_at ?? session.started_at,
+    answeredSteps: rest?.session_answered_steps ?? session.step_count,
+    cumulativeExecutionSeconds: execution.session_cumulative_seconds,
+  };
+}
+
+function executionOf({ execution, rest, messages }: CheckedSlimState): Execution {
+  const { usage, session_cumulative_seconds: _, ...more } = execution;
+  return {
+    ...camelKeys<
+      Omit<
+        Execution,
+        | 'usage'
+        | 'stopRequest'
+        | 'handledStep'
+        | 'stretchSeconds'
+        | 'succeededTools'
+        | 'firstMessage'
+      >
+    >(more),
+    usage: camelKeys<Usage>(usage),
+    stopRequest: rest?.stop_request ?? null,
+    handledStep: rest?.handled_step ?? 0,
+    stretchSeconds: null,
+    succeededTools: rest?.succeeded_tools ?? [],
+    firstMessage: rest?.first_message ?? messages.length,
+  };
+}

@@ -1,0 +1,514 @@
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { damage } from '../../test/fixtures/states/damage.ts';
+import { agentFor, stateAfter, turnArb } from '../../test/fixtures/states/scripted-states.ts';
+import { AgentBuilder } from '../agent/agent-builder.ts';
+import { AgentState } from '../agent/agent-state.ts';
+import { isOpen } from '../agent/agent-status.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { Message } from '../messages/message.ts';
+import { pairingProblem } from '../messages/pairing.ts';
+import { DeterministicDriver } from '../testing/deterministic-driver.ts';
+import { ScenarioStep } from '../testing/scenario-step.ts';
+import {
+  SlimAgentStateSerializer,
+  type AgentStateSerializer,
+} from './slim-agent-state-serializer.ts';
+import { SlimSerializationConfig } from './slim-serialization-config.ts';
+import type { SlimState } from './slim-state.ts';
+
+const presets = ['minimal', 'standard', 'full'] as const;
+const serializerOf = (preset: (typeof presets)[number]): SlimAgentStateSerializer =>
+  new SlimAgentStateSerializer(SlimSerializationConfig[preset]());
+const stored = (slim: SlimState): unknown => JSON.parse(JSON.stringify(slim));
+
+describe('presets', () => {
+  it('are the numbers of the contract', () => {
+    expect(SlimSerializationConfig.minimal()).toMatchObject({
+      maxMessages: 10,
+      maxContentLength: 500,
+      includeToolArgs: false,
+      includeMetadata: false,
+      includeAllSteps: false,
+      includeContinuationTrace: false,
+    });
+    expect(SlimSerializationConfig.standard()).toEqual({
+      maxMessages: 50,
+      maxContentLength: 1000,
+      includeToolArgs: true,
+      includeMetadata: true,
+      includeAllSteps: false,
+      includeContinuationTrace: false,
+    });
+    expect(SlimSerializationConfig.full()).toEqual({
+      maxMessages: null,
+      maxContentLength: null,
+      includeToolArgs: true,
+      includeMetadata: true,
+      includeAllSteps: true,
+      includeContinuationTrace: true,
+    });
+  });
+
+  it('standard is the default, and fills up what a config leaves out', async () => {
+    const state = await conversation(40);
+    const standard = serializerOf('standard').serialize(state);
+    expect(new SlimAgentStateSerializer().serialize(state)).toEqual(standard);
+    const eight = new SlimAgentStateSerializer({ maxMessages: 8 }).serialize(state);
+    expect(eight.messages).toHaveLength(8);
+    expect(eight.current_step).toEqual(standard.current_step);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ maxMessages: 0 }, 'SlimSerializationConfig.maxMessages got 0, expected a whole number'],
+    [{ maxContentLength: 1.5 }, 'maxContentLength got 1.5, expected a whole number above 0'],
+    [{ maxBytes: '9' }, 'maxBytes got "9", expected a whole number above 0, or null'],
+    [{ includeToolArgs: 1 }, 'includeToolArgs got 1, expected true or false'],
+    [{ maxMesages: 5 }, 'maxMesages got 5, expected one of maxMessages, maxContentLength'],
+  ])('%j is refused', (config, says) => {
+    expect(() => new SlimAgentStateSerializer(config)).toThrow(says);
+  });
+
+  it('a redactor that is none is refused', () => {
+    expect(() => new SlimAgentStateSerializer({}, { redactor: {} as never })).toThrow(
+      'SlimAgentStateSerializer redactor got an empty object, expected a redactor or null.',
+    );
+  });
+});
+
+/** So many answered turns of a question and an answer. */
+async function conversation(turns: number, from = AgentState.empty()): Promise<AgentState> {
+  let state = from;
+  for (let i = 1; i <= turns; i++)
+    state = await agentFor(`answer ${i}`).run(state.withUserMessage(`question ${i}`));
+  return state;
+}
+
+describe('the document', () => {
+  it('has the fields of the contract, in snake_case', async () => {
+    const state = await agentFor(ScenarioStep.toolCall('search', { query: 'x' }), 'found').run(
+      AgentState.empty({ agentId: 'agent-1' })
+        .withMetadata({ tenant: 'north' })
+        .withUserMessage('go'),
+    );
+    const slim = new SlimAgentStateSerializer().serialize(state);
+    expect(Object.keys(slim)).toEqual([
+      'version',
+      'agent_id',
+      'agent_name',
+      'parent_agent_id',
+      'status',
+      'step_count',
+      'usage',
+      'session',
+      'execution',
+      'pause',
+      'messages',
+      'steps',
+      'current_step',
+      'pending_approvals',
+      'last_continuation',
+      'metadata',
+      'truncated',
+      'rest',
+    ]);
+    expect(slim).toMatchObject({
+      version: 1,
+      agent_id: 'agent-1',
+      agent_name: 'clerk',
+      parent_agent_id: null,
+      status: 'completed',
+      step_count: 2,
+      usage: { input: 20, output: 10, total: 30, cached_input: 0, reasoning: 0 },
+      pause: null,
+      pending_approvals: [],
+      metadata: { tenant: 'north' },
+    });
+    expect(slim.last_continuation).toEqual({
+      should_continue: false,
+      stop_reason: 'completed',
+      resolved_by: 'ToolCallPresenceCheck',
+    });
+    expect(Object.keys(slim.session)).toEqual(['started_at', 'step_count', 'usage', 'cost']);
+    expect(Object.keys(slim.execution)).toEqual([
+      'id',
+      'started_at',
+      'updated_at',
+      'step_count',
+      'answered_steps',
+      'usage',
+      'cost',
+      'consecutive_failures',
+      'total_failures',
+      'cumulative_seconds',
+      'session_cumulative_seconds',
+      'grants',
+    ]);
+    expect(slim.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+    expect(slim.messages[1]).toMatchObject({
+      content: '',
+      tool_calls: [{ id: 'call_1', name: 'search', args: { query: 'x' } }],
+    });
+    expect(slim.messages[2]).toMatchObject({ tool_call_id: 'call_1', name: 'search' });
+    const ours = JSON.stringify(slim, (key, value: unknown) => (key === 'context' ? null : value));
+    expect(ours).not.toMatch(/"[a-z]+[A-Z][A-Za-z]*":/);
+  });
+
+  it('step_count and usage at the top are those of the current execution', async () => {
+    const state = await conversation(3);
+    const slim = new SlimAgentStateSerializer().serialize(state);
+    expect(slim).toMatchObject({
+      step_count: 1,
+      usage: { total: 15 },
+      execution: { step_count: 1, usage: { total: 15 } },
+      session: { step_count: 3, usage: { total: 45 } },
+    });
+  });
+
+  it('serializes a state and its JSON alike', async () => {
+    const state = await conversation(2);
+    const serializer = serializerOf('full');
+    expect(serializer.serialize(state.toJSON())).toEqual(serializer.serialize(state));
+  });
+
+  it.each([
+    ['minimal', 0, false, 3],
+    ['standard', 0, true, 2],
+    ['full', 3, true, 0],
+  ] as const)('%s keeps %i steps, current step: %s', async (preset, steps, hasCurrent, cut) => {
+    const state = await agentFor(
+      ScenarioStep.toolCall('search'),
+      ScenarioStep.toolCall('search'),
+      'done',
+    ).run('go');
+    const slim = serializerOf(preset).serialize(state);
+    expect(slim.steps).toHaveLength(steps);
+    expect(slim.current_step?.number).toBe(hasCurrent ? 3 : undefined);
+    expect(slim.truncated?.steps ?? 0).toBe(cut);
+  });
+
+  it('the trace is kept on steps only where the config asks for it; the verdict always is', async () => {
+    const state = await conversation(1);
+    const [standard, full] = (['standard', 'full'] as const).map((preset) =>
+      serializerOf(preset).serialize(state),
+    );
+    expect(standard?.current_step?.outcome).toMatchObject({
+      decision: 'stop',
+      should_continue: false,
+      stop_reason: 'completed',
+      evaluations: [],
+    });
+    expect(full?.current_step?.outcome?.evaluations.map(({ criterion }) => criterion)).toEqual(
+      state.lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion),
+    );
+  });
+
+  it('one turn longer than the limit stays whole and is reported', async () => {
+    const state = await agentFor(
+      ScenarioStep.toolCall('search'),
+      ScenarioStep.toolCall('search'),
+      'done',
+    ).run((await conversation(1)).withUserMessage('go'));
+    const slim = new SlimAgentStateSerializer({ maxMessages: 4 }).serialize(state);
+    expect(slim.messages).toHaveLength(6);
+    expect(slim.truncated).toMatchObject({ turns: 1, messages: 2, turn_over_limit: 6 });
+  });
+
+  it('says null when nothing was left out', async () => {
+    const state = await conversation(1);
+    expect(serializerOf('standard').serialize(state).truncated).toBeNull();
+    expect(serializerOf('full').serialize(await conversation(3)).truncated).toBeNull();
+    expect(new SlimAgentStateSerializer().serialize(AgentState.empty()).truncated).toBeNull();
+  });
+
+  it('arguments that are left out become {} and are marked, in messages, steps and approvals', async () => {
+    const state = await agentFor(
+      ScenarioStep.toolCalls([
+        { name: 'danger', args: { target: 'x' } },
+        { name: 'search', argsRaw: '{"query": ' },
+        { name: 'search', args: {} },
+      ]),
+    ).run('go');
+    const slim = new SlimAgentStateSerializer({ includeToolArgs: false }).serialize(state);
+    const calls = [
+      { id: 'call_1', name: 'danger', args: {}, args_omitted: true },
+      { id: 'call_2', name: 'search', args: {}, args_omitted: true },
+      { id: 'call_3', name: 'search', args: {} },
+    ];
+    expect(slim.messages.at(-1)?.tool_calls).toEqual(calls);
+    expect(slim.current_step?.tool_calls).toEqual(calls);
+    expect(slim.pending_approvals).toEqual([
+      { call_id: 'call_1', tool: 'danger', args: {}, args_omitted: true, path: [] },
+    ]);
+    expect(slim.truncated).toMatchObject({ args: 5, missing: ['the arguments of danger, search'] });
+  });
+
+  it('without metadata only the mark of synthetic messages is left of it', () => {
+    const state = AgentState.empty()
+      .withMetadata({ tenant: 'north' })
+      .withUserMessage('hi', { metadata: { ip: '::1' } })
+      .withMessages(Message.assistant('', { metadata: { reasoning: 'long' } }))
+      .withUserMessage('go on', { metadata: { synthetic: true, by: 'check' } });
+    const slim = new SlimAgentStateSerializer({ includeMetadata: false }).serialize(state);
+    expect(slim.metadata).toEqual({});
+    expect(slim.messages.map(({ metadata }) => metadata)).toEqual([
+      undefined,
+      undefined,
+      { synthetic: true },
+    ]);
+    expect(slim.truncated).toMatchObject({ metadata: 4 });
+  });
+
+  it('long texts are shortened wherever they are: contents, results, errors, output', async () => {
+    const long = 'é'.repeat(50);
+    const state = await agentFor(ScenarioStep.toolCall('search'), long).run(
+      AgentState.empty().withMessages(Message.system(long)).withUserMessage(long),
+    );
+    const slim = new SlimAgentStateSerializer({
+      maxContentLength: 20,
+      includeAllSteps: true,
+    }).serialize(state);
+    for (const { content } of slim.messages)
+      expect(content === '' || /^.{0,20}…$/u.test(content as string)).toBe(true);
+    expect(slim.messages.at(-1)?.content).toBe(`${'é'.repeat(20)}…`);
+    expect(slim.steps[0]?.results[0]?.value).toBe('{"hits":[1,2,3],"tex…');
+    expect(new SlimAgentStateSerializer().deserialize(slim).output).toBe(`${'é'.repeat(20)}…`);
+    const failed = await agentFor(ScenarioStep.toolCall('broken'), 'sorry').run('go');
+    const step = new SlimAgentStateSerializer({
+      maxContentLength: 7,
+      includeAllSteps: true,
+    }).serialize(failed).steps[0];
+    expect(step?.errors[0]).toMatchObject({ type: 'tool', message: 'the ser…' });
+    expect(step?.results[0]).toMatchObject({ value: 'Error: …', error: { message: 'the ser…' } });
+  });
+});
+
+describe('reading it back', () => {
+  it.each(presets)('%s keeps who, how far and how much', async (preset) => {
+    const state = await agentFor(ScenarioStep.toolCall('broken'), 'sorry').run(
+      (await conversation(2)).withUserMessage('go'),
+    );
+    const serializer = serializerOf(preset);
+    const again = serializer.deserialize(stored(serializer.serialize(state)));
+    const { execution, info } = again;
+    expect(again).toMatchObject({
+      agentId: state.agentId,
+      agentName: 'clerk',
+      parentAgentId: null,
+      status: 'completed',
+      stopReason: 'completed',
+      stepCount: 2,
+      usage: state.usage,
+      cost: state.cost,
+      output: 'sorry',
+      outputText: 'sorry',
+      executionStartedAt: null,
+    });
+    expect(info).toEqual(state.info);
+    expect(execution).toEqual(state.execution);
+    expect(
+      again.messages.slice(0).map(({ id, content, createdAt }) => [id, content, createdAt]),
+    ).toEqual(
+      state.messages.slice(0).map(({ id, content, createdAt }) => [id, content, createdAt]),
+    );
+  });
+
+  it('full comes back as it was, field by field', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turnArb, { minLength: 1, maxLength: 3 }), async (turns) => {
+        const state = await stateAfter(AgentState.empty().withMetadata({ tenant: 'north' }), turns);
+        const serializer = new SlimAgentStateSerializer(SlimSerializationConfig.full(), {
+          redactor: null,
+        });
+        const slim = serializer.serialize(state);
+        const again = serializer.deserialize(stored(slim));
+        expect(withoutClocks(again)).toEqual(withoutClocks(state));
+        expect(slim.truncated).toBeNull();
+        expect(again.status).toBe(state.status);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('a structured output is whole or not there: half of it would not fit its schema', async () => {
+    const agent = AgentBuilder.base()
+      .withName('clerk')
+      .withResponseFormat(z.object({ leads: z.array(z.string()) }))
+      .withDriver(DeterministicDriver.fromResponses('{"leads": ["Aurora", "Borealis"]}'))
+      .build();
+    const state = await agent.run('List them.');
+    expect(state.output).toEqual({ leads: ['Aurora', 'Borealis'] });
+    const through = (maxContentLength: number): unknown => {
+      const serializer = new SlimAgentStateSerializer({ maxContentLength });
+      return serializer.deserialize(stored(serializer.serialize(state))).output;
+    };
+    expect(through(100)).toEqual(state.output);
+    expect(through(10)).toBeNull();
+  });
+
+  it('takes the text of the document too', async () => {
+    const state = await conversation(1);
+    const serializer = new SlimAgentStateSerializer();
+    const again = serializer.deserialize(JSON.stringify(serializer.serialize(state)));
+    expect(again.outputText).toBe('answer 1');
+  });
+
+  it.each(presets)(
+    'D67: %s of any history is a valid conversation that takes a new turn',
+    async (preset) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(turnArb, { minLength: 1, maxLength: 4 }),
+          fc.record({
+            maxMessages: fc.integer({ min: 1, max: 12 }),
+            maxContentLength: fc.integer({ min: 1, max: 40 }),
+          }),
+          fc.boolean(),
+          async (turns, limits, isTight) => {
+            const state = await stateAfter(AgentState.empty(), turns);
+            const serializer = new SlimAgentStateSerializer({
+              ...SlimSerializationConfig[preset](),
+              ...(isTight ? limits : null),
+            });
+            const slim = serializer.serialize(state);
+            const again = serializer.deserialize(stored(slim));
+            if (isOpen(again.status)) {
+              expect(slim.truncated?.missing ?? []).toEqual([]);
+              expect(isOpen(state.status)).toBe(true);
+            } else expect(pairingProblem(again.messages)).toBeNull();
+            const ended = agentFor().stop(again);
+            expect(pairingProblem(ended.messages)).toBeNull();
+            expect(ended.usage).toEqual(state.usage);
+            const after = await agentFor('still here').run(ended.withUserMessage('and now?'));
+            expect(after.status).toBe('completed');
+            expect(after.outputText).toBe('still here');
+            expect(after.info.usage.total).toBe(state.info.usage.total + 15);
+            expect(after.info.stepCount).toBe(ended.info.stepCount + 1);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it('a second round gives the same document', async () => {
+    const state = await conversation(
+      30,
+      AgentState.empty().withMessages(Message.system('be kind')),
+    );
+    const serializer = new SlimAgentStateSerializer({ maxMessages: 6, maxContentLength: 4 });
+    const once = serializer.serialize(state);
+    const twice = serializer.serialize(serializer.deserialize(stored(once)));
+    expect({ ...twice, truncated: null }).toEqual({ ...once, truncated: null });
+  });
+});
+
+/** Which the slim form does not restore: the wall clock, and the stretch that only it is counted by. */
+const withoutClocks = (state: AgentState): unknown =>
+  JSON.parse(
+    JSON.stringify(state, (key, value: unknown) =>
+      key === 'executionStartedAt' || key === 'stretchSeconds' ? null : value,
+    ),
+  );
+
+describe('documents that are none', () => {
+  const serializer = new SlimAgentStateSerializer();
+  const slim = serializer.serialize(AgentState.empty());
+  const broken: readonly (readonly [unknown, string])[] = [
+    [null, 'it is null, expected what serialize() gave'],
+    ['{"version":', 'its text is no JSON'],
+    ['7', 'it is 7, expected what serialize() gave'],
+    [{}, 'its version is undefined, expected a whole number up to 1'],
+    [
+      AgentState.empty().toJSON(),
+      'it has the keys of a whole state, expected a slim one; read it with AgentState.from()',
+    ],
+    [{ ...slim, agent_id: 4 }, 'agent_id is 4, expected a string'],
+    [{ ...slim, status: 'asleep' }, 'status is "asleep", expected one of pending'],
+    [{ ...slim, session: [] }, 'session is an array of 0, expected an object'],
+    [
+      { ...slim, execution: { ...slim.execution, usage: 3 } },
+      'execution.usage is 3, expected an object',
+    ],
+    [
+      { ...slim, execution: { ...slim.execution, step_count: 'two' } },
+      'execution.stepCount is "two", expected a finite number',
+    ],
+    [{ ...slim, messages: [null] }, 'messages[0] is null, expected an object'],
+    [{ ...slim, messages: [{ role: 'robot', content: 'hi' }] }, 'its role is "robot"'],
+    [
+      { ...slim, messages: [{ role: 'user', content: 'hi', tool_calls: [5] }] },
+      'messages[0].tool_calls[0] is 5',
+    ],
+    [{ ...slim, steps: {} }, 'steps is an empty object, expected a list'],
+    [{ ...slim, current_step: {} }, 'current_step.id is undefined, expected a string'],
+    [{ ...slim, metadata: null }, 'metadata is null, expected an object'],
+    [{ ...slim, truncated: {} }, 'truncated.missing is undefined, expected a list'],
+    [{ ...slim, rest: { ...slim.rest, results: null } }, 'rest.results is null, expected a list'],
+  ];
+
+  it.each(broken.map(([document, says]) => ({ document, says })))('$says', ({ document, says }) => {
+    try {
+      serializer.deserialize(document);
+      expect.unreachable();
+    } catch (error) {
+      expect(AgentError.is(error, 'invalid_state'), String(error)).toBe(true);
+      expect((error as Error).message).toContain(says);
+    }
+  });
+
+  it('a newer version is refused with what to do', () => {
+    expect(() => serializer.deserialize({ ...slim, version: 2 })).toThrow(
+      'This slim state has version 2, and this release reads versions up to 1. It was written by a newer ' +
+        'release: upgrade onward here, or finish the session there.',
+    );
+  });
+
+  it('any damage is refused as such, or harmless', async () => {
+    const states = [
+      await stateAfter(AgentState.empty(), [
+        { text: 'a', moves: ['search', 'both'], answer: 'b', person: [] },
+      ]),
+      await stateAfter(AgentState.empty(), [
+        { text: 'a', moves: ['delegate'], answer: 'b', person: [] },
+      ]),
+      await conversation(2),
+    ];
+    const documents = states.flatMap((state) =>
+      presets.map((preset) => serializerOf(preset).serialize(state)),
+    );
+    const junk = fc.constantFrom<unknown>(null, 0, -1, 'x', true, [], {}, [null], [{}]);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...documents),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 6 }),
+        junk,
+        async (source, path, value) => {
+          const document = stored(source);
+          damage(document, path, value);
+          let state: AgentState;
+          try {
+            state = serializer.deserialize(document);
+          } catch (error) {
+            expect(AgentError.is(error, 'invalid_state'), String(error)).toBe(true);
+            return;
+          }
+          const ended = agentFor().stop(state.withAgentName('clerk'));
+          const after = await agentFor('yes').run(ended.withUserMessage('go on'));
+          expect(after.messages.last()?.content).toBe('yes');
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+it('is an AgentStateSerializer', () => {
+  expectTypeOf<SlimAgentStateSerializer>().toExtend<AgentStateSerializer>();
+});

@@ -1,0 +1,78 @@
+import type { JsonObject } from '../json.ts';
+import type { ContentPart } from '../messages/content-part.ts';
+import type { Message, MessageJSON } from '../messages/message.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { cutContent } from './cut-text.ts';
+import type { CutReport } from './cut-report.ts';
+import type { Screen } from './screen.ts';
+import type { SlimLimits } from './slim-serialization-config.ts';
+import type { SlimMessage, SlimToolCall } from './slim-state.ts';
+import { camelKeys, snakeKeys } from './snake-keys.ts';
+
+/** What every part of the document is written with. */
+export interface Writing {
+  readonly limits: SlimLimits;
+  readonly screen: Screen;
+  readonly report: CutReport;
+}
+
+/** `isNeeded`: the execution cannot go on without this message as it was. */
+export function slimMessage(message: Message, writing: Writing, isNeeded: boolean): SlimMessage {
+  const { limits, screen, report } = writing;
+  const { value, hidden } = screen.message(message);
+  report.secretsHidden(hidden, isNeeded);
+  const content = cutContent(value.content, limits.maxContentLength);
+  if (content !== value.content) report.contentCut(isNeeded);
+  const metadata = slimMetadata(value.metadata, limits);
+  if (Object.keys(metadata).length < Object.keys(value.metadata).length)
+    report.metadataCut(isNeeded ? 'its messages' : null);
+  const { id, role, toolCalls, toolCallId, name, createdAt } = value;
+  return {
+    id,
+    role,
+    content: typeof content === 'string' ? content : content.map(snakeKeys),
+    ...(toolCalls.length > 0 ? { tool_calls: slimCalls(toolCalls, writing, isNeeded) } : null),
+    ...(toolCallId === null ? null : { tool_call_id: toolCallId }),
+    ...(name === null ? null : { name }),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : null),
+    created_at: createdAt,
+  };
+}
+
+/** The mark of a synthetic message stays: turns are told apart by it. */
+function slimMetadata(metadata: JsonObject, { includeMetadata }: SlimLimits): JsonObject {
+  if (includeMetadata) return metadata;
+  return metadata['synthetic'] === true ? { synthetic: true } : {};
+}
+
+export const slimCalls = (
+  calls: readonly ToolCall[],
+  { limits, report }: Writing,
+  isNeeded: boolean,
+): readonly SlimToolCall[] =>
+  calls.map((call) => {
+    const { argsRaw, ...rest } = call;
+    const isEmpty = argsRaw === undefined && Object.keys(call.args).length === 0;
+    if (limits.includeToolArgs || isEmpty) return snakeKeys(call);
+    report.argsCut(call.name, isNeeded);
+    return { ...snakeKeys({ ...rest, args: {} }), args_omitted: true };
+  });
+
+export function readSlimCall(slim: SlimToolCall): ToolCall {
+  const { args_omitted: _, ...call } = slim;
+  return camelKeys<ToolCall>(call);
+}
+
+export const readSlimMessage = (message: SlimMessage): MessageJSON => ({
+  id: message.id,
+  role: message.role,
+  content:
+    typeof message.content === 'string'
+      ? message.content
+      : message.content.map((part) => camelKeys<ContentPart>(part)),
+  toolCalls: (message.tool_calls ?? []).map(readSlimCall),
+  toolCallId: message.tool_call_id ?? null,
+  name: message.name ?? null,
+  metadata: message.metadata ?? {},
+  createdAt: message.created_at,
+});

@@ -1,0 +1,86 @@
+import type { AgentStepJSON } from '../agent/agent-state.ts';
+import type { AgentStep } from '../agent/agent-step.ts';
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import type { ErrorRecord } from '../errors/error-record.ts';
+import type { Usage } from '../inference/usage.ts';
+import { resultText, type ToolResult } from '../tools/tool-result.ts';
+import { cutText } from './cut-text.ts';
+import { readSlimCall, slimCalls, type Writing } from './slim-message.ts';
+import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
+import { camelKeys, snakeKeys } from './snake-keys.ts';
+
+/** `isNeeded`: the step is unfinished, so its calls and results have yet to be told to the model. */
+export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): SlimStep {
+  const { value, hidden } = writing.screen.step(step);
+  writing.report.secretsHidden(hidden, isNeeded);
+  const { toolCalls, results, errors, usage, outcome, ...rest } = value;
+  return {
+    ...snakeKeys(rest),
+    tool_calls: slimCalls(toolCalls, writing, isNeeded),
+    results: results.map((result) => slimResult(result, writing, isNeeded)),
+    errors: errors.map((error) => slimError(error, writing)),
+    usage: snakeKeys(usage),
+    outcome: outcome && slimOutcome(outcome, writing.limits.includeContinuationTrace),
+  };
+}
+
+export function slimResult(
+  { error, ...result }: ToolResult,
+  writing: Writing,
+  isNeeded: boolean,
+): SlimResult {
+  const { limits, report } = writing;
+  const text = resultText(result.value);
+  const cut = cutText(text, limits.maxContentLength);
+  if (cut !== text) {
+    report.contents += 1;
+    if (isNeeded) report.needed.results += 1;
+  }
+  return {
+    ...snakeKeys(result),
+    value: cut === text ? result.value : cut,
+    ...(error ? { error: slimError(error, writing) } : null),
+  };
+}
+
+function slimError(error: ErrorRecord, { limits, report }: Writing): SlimError {
+  const message = cutText(error.message, limits.maxContentLength);
+  if (message !== error.message) report.contents += 1;
+  return snakeKeys({ ...error, message });
+}
+
+const slimOutcome = (
+  { evaluations, ...verdict }: ContinuationOutcomeJSON,
+  withTrace: boolean,
+): SlimOutcome => ({
+  ...snakeKeys(verdict),
+  evaluations: withTrace ? evaluations.map((e) => snakeKeys(e)) : [],
+});
+
+export const readSlimOutcome = ({
+  evaluations,
+  ...verdict
+}: SlimOutcome): ContinuationOutcomeJSON => ({
+  ...camelKeys<Omit<ContinuationOutcomeJSON, 'evaluations'>>(verdict),
+  evaluations: evaluations.map((e) => camelKeys<ContinuationEvaluation>(e)),
+});
+
+export const readSlimResult = ({ error, ...result }: SlimResult): ToolResult => ({
+  ...camelKeys<Omit<ToolResult, 'error'>>(result),
+  ...(error ? { error: camelKeys<ErrorRecord>(error) } : null),
+});
+
+export function readSlimStep(step: SlimStep): AgentStepJSON {
+  const { tool_calls, results, errors, usage, outcome, children: _, ...rest } = step;
+  return {
+    ...camelKeys<Omit<AgentStepJSON, 'toolCalls' | 'results' | 'errors' | 'usage' | 'outcome'>>(
+      rest,
+    ),
+    toolCalls: tool_calls.map(readSlimCall),
+    results: results.map(readSlimResult),
+    errors: errors.map((error) => camelKeys<ErrorRecord>(error)),
+    usage: camelKeys<Usage>(usage),
+    outcome: outcome && readSlimOutcome(outcome),
+  };
+}

@@ -1,0 +1,218 @@
+import { AgentState } from '../agent/agent-state.ts';
+import { isOpen } from '../agent/agent-status.ts';
+import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import { resultText } from '../tools/tool-result.ts';
+import { CutReport } from './cut-report.ts';
+import { cutText } from './cut-text.ts';
+import type { Screen } from './screen.ts';
+import { slimMessage, type Writing } from './slim-message.ts';
+import type { SlimLimits } from './slim-serialization-config.ts';
+import { SLIM_VERSION, type SlimApproval, type SlimRest, type SlimState } from './slim-state.ts';
+import type { SlimMessage, SlimStep } from './slim-state.ts';
+import { slimResult, slimStep } from './slim-step.ts';
+import { snakeKeys } from './snake-keys.ts';
+import { selectTurns } from './turns.ts';
+
+/** Writes the document once, within `limits`; what it leaves out stands in `truncated`. */
+export function writeSlimState(state: AgentState, limits: SlimLimits, screen: Screen): SlimState {
+  const writing: Writing = { limits, screen, report: new CutReport() };
+  const { info, execution, pause, lastContinuationOutcome: outcome } = state;
+  const usage = snakeKeys(execution.usage);
+  const { messages, firstMessage } = slimMessages(state, writing);
+  const { steps, currentStep } = slimSteps(state, writing, messages);
+  const pendingApprovals = slimApprovals(state.pendingApprovals, writing);
+  const metadata = slimMetadata(state, writing);
+  const rest = slimRest(state, writing, firstMessage);
+  return {
+    version: SLIM_VERSION,
+    agent_id: state.agentId,
+    agent_name: state.agentName,
+    parent_agent_id: state.parentAgentId,
+    status: state.status,
+    step_count: execution.stepCount,
+    usage,
+    session: {
+      started_at: info.startedAt,
+      step_count: info.stepCount,
+      usage: snakeKeys(info.usage),
+      cost: info.cost,
+    },
+    execution: {
+      id: execution.id,
+      started_at: execution.startedAt,
+      updated_at: execution.updatedAt,
+      step_count: execution.stepCount,
+      answered_steps: execution.answeredSteps,
+      usage,
+      cost: execution.cost,
+      consecutive_failures: execution.consecutiveFailures,
+      total_failures: execution.totalFailures,
+      cumulative_seconds: execution.cumulativeSeconds,
+      session_cumulative_seconds: info.cumulativeExecutionSeconds,
+      grants: execution.grants,
+    },
+    pause: pause && { kind: pause.kind, at: pause.at },
+    messages,
+    steps,
+    current_step: currentStep,
+    pending_approvals: pendingApprovals,
+    last_continuation: outcome && {
+      should_continue: outcome.shouldContinue,
+      stop_reason: outcome.stopReason,
+      resolved_by: outcome.resolvedBy,
+    },
+    metadata,
+    truncated: writing.report.toJSON(canGoOn(state)),
+    rest,
+  };
+}
+
+/** An open execution, or an ended one that a grant would reopen. */
+const canGoOn = ({ status, lastContinuationOutcome }: AgentState): boolean =>
+  isOpen(status) ||
+  (status !== 'pending' && lastContinuationOutcome?.decisive?.remedy?.grant !== undefined);
+
+function slimMessages(
+  { messages, execution }: AgentState,
+  writing: Writing,
+): { readonly messages: readonly SlimMessage[]; readonly firstMessage: number } {
+  const { report, limits } = writing;
+  const all = messages.slice(0);
+  const { kept, droppedTurns, turnOverLimit } = selectTurns(all, limits);
+  const ofExecution = (place: number): boolean => place >= execution.firstMessage;
+  report.turns = droppedTurns;
+  report.messages = all.length - kept.length;
+  report.turnOverLimit = turnOverLimit;
+  report.needed.messages =
+    all.length - Math.min(all.length, execution.firstMessage) - kept.filter(ofExecution).length;
+  const firstMessage = kept.findIndex(ofExecution);
+  return {
+    messages: kept.flatMap((place) => {
+      const message = all[place];
+      if (!message) return [];
+      return [slimMessage(message, writing, ofExecution(place) || message.isSystem())];
+    }),
+    firstMessage: firstMessage < 0 ? kept.length : firstMessage,
+  };
+}
+
+function slimSteps(
+  state: AgentState,
+  writing: Writing,
+  messages: readonly SlimMessage[],
+): { readonly steps: readonly SlimStep[]; readonly currentStep: SlimStep | null } {
+  const { limits, report } = writing;
+  const { steps, unfinishedStep, currentStep, execution } = state;
+  const kept = limits.includeAllSteps ? stepsOf(state, limits, messages) : [];
+  const hasCurrent = limits.includeAllSteps || limits.includeCurrentStep;
+  const isSingle = hasCurrent && kept.length === 0 && !unfinishedStep && currentStep !== null;
+  report.steps =
+    steps.length - kept.length - (isSingle ? 1 : 0) + (unfinishedStep && !hasCurrent ? 1 : 0);
+  if (!hasCurrent && currentStep?.executionId === execution.id) report.missing('the current step');
+  const finished = kept.map((step) => slimStep(step, writing, false));
+  if (!hasCurrent || currentStep === null) return { steps: finished, currentStep: null };
+  if (unfinishedStep)
+    return { steps: finished, currentStep: slimUnfinished(unfinishedStep, writing) };
+  return { steps: finished, currentStep: finished.at(-1) ?? slimStep(currentStep, writing, false) };
+}
+
+/** Where older turns had to go for their bytes, their steps go with them. */
+function stepsOf(
+  { steps }: AgentState,
+  { maxTurns }: SlimLimits,
+  messages: readonly SlimMessage[],
+): readonly AgentStep[] {
+  const all = steps.toJSON();
+  if (maxTurns === null) return all;
+  const ids = new Set(messages.map(({ id }) => id));
+  const first = all.findIndex((step) => step.messageIds.some((id) => ids.has(id)));
+  return first < 0 ? all.slice(-1) : all.slice(first);
+}
+
+function slimUnfinished(step: UnfinishedStep, writing: Writing): SlimStep {
+  const { limits, screen, report } = writing;
+  const children = Object.entries(step.children).map(([callId, json]) => {
+    const child = writeSlimState(AgentState.from(json), limits, screen);
+    for (const what of child.truncated?.missing ?? [])
+      report.missing(`${what} (of the agent in ${callId})`);
+    return [callId, child] as const;
+  });
+  return { ...slimStep(step, writing, true), children: Object.fromEntries(children) };
+}
+
+const slimApprovals = (
+  approvals: readonly PendingApproval[],
+  { limits, screen, report }: Writing,
+): readonly SlimApproval[] =>
+  approvals.map((approval) => {
+    const { value: args, hidden } = screen.free(approval.args);
+    report.secretsHidden(hidden, true);
+    if (limits.includeToolArgs || Object.keys(args).length === 0)
+      return snakeKeys({ ...approval, args });
+    report.argsCut(approval.tool, true);
+    return { ...snakeKeys({ ...approval, args: {} }), args_omitted: true };
+  });
+
+function slimMetadata({ metadata }: AgentState, { limits, screen, report }: Writing): JsonObject {
+  if (!limits.includeMetadata) {
+    if (Object.keys(metadata).length > 0) report.metadataCut('the state');
+    return {};
+  }
+  const { value, hidden } = screen.free(metadata);
+  report.secretsHidden(hidden, true);
+  return value;
+}
+
+function slimRest(state: AgentState, writing: Writing, firstMessage: number): SlimRest {
+  const { info, execution, pause, lastContinuationOutcome: outcome, unfinishedStep } = state;
+  const { limits, screen, report } = writing;
+  const shown = <T>(value: T): T => {
+    const screened = screen.free(value);
+    report.secretsHidden(screened.hidden, false);
+    return screened.value;
+  };
+  const evaluations = (outcome?.evaluations ?? []).filter(
+    (e) => limits.includeContinuationTrace || e === outcome?.decisive || e.decision === 'forbid',
+  );
+  const isStepLeftOut = !limits.includeAllSteps && !limits.includeCurrentStep;
+  const isText = state.output !== null && state.output === state.outputText;
+  const leftOut = isStepLeftOut && unfinishedStep ? screen.step(unfinishedStep) : null;
+  report.secretsHidden(leftOut?.hidden ?? 0, true);
+  return {
+    session_updated_at: info.updatedAt,
+    session_answered_steps: info.answeredSteps,
+    first_message: firstMessage,
+    handled_step: execution.handledStep,
+    succeeded_tools: execution.succeededTools,
+    stop_request: shown(execution.stopRequest),
+    pause_reason: shown(pause?.reason ?? null),
+    decision: outcome?.decision ?? null,
+    evaluations: evaluations.map((e) => slimEvaluation(e, writing)),
+    output_is_text: isText,
+    output: isText ? null : slimValue(shown(state.output), writing),
+    partial_output: slimValue(shown(state.partialOutput), writing),
+    results: (leftOut?.value.results ?? []).map((result) => slimResult(result, writing, true)),
+  };
+}
+
+function slimEvaluation(
+  evaluation: ContinuationEvaluation,
+  { screen, report }: Writing,
+): SlimRest['evaluations'][number] {
+  const { value, hidden } = screen.evaluation(evaluation);
+  report.secretsHidden(hidden, false);
+  return snakeKeys(value);
+}
+
+/** A text is cut; a structured value is whole or not there, for half of it would not fit its schema. */
+function slimValue(output: unknown, { limits, report }: Writing): JsonValue {
+  const value = toJsonValue(output);
+  const text = resultText(value);
+  const cut = cutText(text, limits.maxContentLength);
+  if (cut === text) return value;
+  report.contents += 1;
+  return typeof value === 'string' ? cut : null;
+}

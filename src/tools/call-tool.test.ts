@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { Cancellation, Cancelled } from '../cancellation.ts';
+import { Messages } from '../messages/messages.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { callTool, ToolTimeout, type CallFrame } from './call-tool.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+const clock = fakeClock();
+
+function frame(more: Partial<CallFrame> = {}): CallFrame & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    state: {
+      agentId: 'agent-1',
+      agentName: 'support',
+      parentAgentId: null,
+      stepCount: 2,
+      messages: Messages.empty(),
+      metadata: { tenant: 'acme' },
+      execution: { id: 'exec-1' },
+    },
+    deps: { db: 'live' },
+    cancellation: new Cancellation(),
+    clock,
+    requestStop: (reason) => asked.push(`stop: ${reason}`),
+    requestPause: (reason) => asked.push(`pause: ${reason}`),
+    ...more,
+  };
+}
+
+const tool = (execute: (args: unknown, context: ToolContext) => unknown, timeoutMs = 1000): Tool =>
+  defineTool({ name: 'work', description: 'Works.', execute, timeoutMs });
+
+const call = (t: Tool, given: CallFrame): Promise<unknown> => callTool(t, {}, 'call-1', given);
+
+describe('callTool', () => {
+  it('hands over the context, also when it is taken apart', async () => {
+    const given = frame();
+    const seen = await call(
+      tool((_args, { requestStop, requestPause, ...rest }) => {
+        requestStop('enough');
+        requestPause('wait');
+        return rest;
+      }),
+      given,
+    );
+    expect(given.asked).toEqual(['stop: enough', 'pause: wait']);
+    expect(seen).toEqual({ callId: 'call-1' });
+  });
+
+  it('tells who and where it is, with a key that is stable for execution and call', async () => {
+    const seen = await call(
+      tool((_args, c) => [c.executionId, c.callId, c.idempotencyKey, c.deps, c.metadata, c.state]),
+      frame(),
+    );
+    expect(seen).toEqual([
+      'exec-1',
+      'call-1',
+      'exec-1:call-1',
+      { db: 'live' },
+      { tenant: 'acme' },
+      expect.objectContaining({ agentId: 'agent-1', stepCount: 2 }),
+    ]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a value', () => 7],
+    ['a promise', async () => 7],
+    // oxlint-disable-next-line unicorn/no-thenable -- query builders are thenables
+    ['a thenable', () => ({ then: (resolve: (n: number) => void) => resolve(7) })],
+  ])('takes %s, and leaves no timer behind', async (_case, execute) => {
+    expect(await call(tool(execute), frame())).toBe(7);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'a throw',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['a rejection', () => Promise.reject(new Error('broken'))],
+    [
+      'a thenable that throws',
+      () => ({
+        // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is broken
+        then() {
+          throw new Error('broken');
+        },
+      }),
+    ],
+  ])('passes on %s, and leaves no timer behind', async (_case, execute) => {
+    await expect(call(tool(execute), frame())).rejects.toThrow('broken');
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('D53: ends a call that takes too long, and aborts its signal', async () => {
+    let signal: AbortSignal | undefined;
+    const work = call(
+      tool((_args, c) => {
+        signal = c.signal;
+        return new Promise(() => {});
+      }),
+      frame(),
+    );
+    const failed = expect(work).rejects.toThrow(ToolTimeout);
+    await clock.advance(999);
+    expect(signal?.aborted).toBe(false);
+    await clock.advance(1);
+    await failed;
+    await expect(work).rejects.toThrow('Tool "work" took longer than its 1000 ms.');
+    expect(signal?.aborted).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends at once when the run is cancelled, whatever the tool does', async () => {
+    const cancellation = new Cancellation();
+    let context: ToolContext | undefined;
+    const work = call(
+      tool((_args, c) => {
+        context = c;
+        return new Promise(() => {});
+      }),
+      frame({ cancellation }),
+    );
+    await clock.advance(0);
+    expect(clock.pendingTimers).toBe(1);
+    cancellation.cancel({ by: 'user', reason: 'enough' });
+    await expect(work).rejects.toThrow(Cancelled);
+    expect(clock.pendingTimers).toBe(0);
+    // a tool that looks at its signal only now still sees it
+    expect(context?.signal.aborted).toBe(true);
+  });
+
+  it('does not start a tool on a run that is cancelled already', async () => {
+    const cancellation = new Cancellation();
+    cancellation.cancel({ by: 'user', reason: 'enough' });
+    let ran = 0;
+    const work = call(
+      tool(() => ++ran),
+      frame({ cancellation }),
+    );
+    await expect(work).rejects.toThrow(Cancelled);
+    expect(ran).toBe(0);
+  });
+
+  it('an answer that comes after the end changes nothing', async () => {
+    let answer: (value: string) => void = () => {};
+    const work = call(
+      tool(() => new Promise((resolve) => (answer = resolve))),
+      frame(),
+    );
+    const failed = expect(work).rejects.toThrow(ToolTimeout);
+    await clock.advance(1000);
+    answer('late');
+    await failed;
+  });
+});

@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  AgentError,
+  Messages,
+  type InferenceChunk,
+  type InferenceDriver,
+  type InferenceRequest,
+  type InferenceResponse,
+} from 'onward';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { aiSdk } from '../src/inference/drivers/ai-sdk.ts';
+import { openai } from '../src/inference/drivers/openai.ts';
+
+const folder = '../shared/fixtures';
+
+interface Recording {
+  readonly provider: string;
+  readonly case: string;
+  readonly api: string;
+  readonly streaming: boolean;
+  readonly httpStatus: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly splitHints?: { readonly midUtf8Offsets?: readonly number[] };
+  readonly recordedChunkBoundaries?: { readonly offsets?: readonly number[] };
+  readonly expected: {
+    readonly text: string;
+    readonly textWithoutThink?: string;
+    readonly refusal: string | null;
+    readonly toolCalls: readonly {
+      readonly id: string | null;
+      readonly name: string;
+      readonly args: unknown;
+      readonly argsRaw: string;
+      readonly argsValid: boolean;
+    }[];
+    readonly finish: { readonly normalized: string; readonly alsoAcceptable?: readonly string[] };
+    readonly usage: Record<string, number | null> | null;
+    readonly reasoning: { readonly present: boolean; readonly text: string };
+    readonly error?: {
+      readonly status: number;
+      readonly kind: string;
+      readonly message: string;
+      readonly retryable: boolean | null;
+      readonly retryAfterMs: number | null;
+    } | null;
+  };
+}
+
+const request: InferenceRequest = {
+  system: null,
+  messages: Messages.from([{ role: 'user', content: 'hi' }]),
+  tools: [],
+  toolChoice: 'auto',
+  responseFormat: null,
+};
+
+/** Read the recorded bytes in these pieces. */
+const cuts: Record<string, (bytes: Uint8Array, recording: Recording) => readonly number[]> = {
+  whole: () => [],
+  'byte by byte': (bytes) => Array.from({ length: bytes.length }, (_, i) => i),
+  'inside characters': (_bytes, { splitHints }) => splitHints?.midUtf8Offsets ?? [],
+  'as recorded': (_bytes, { recordedChunkBoundaries }) => recordedChunkBoundaries?.offsets ?? [],
+};
+
+function pieces(bytes: Uint8Array, offsets: readonly number[]): Uint8Array[] {
+  const edges = [...new Set([0, ...offsets, bytes.length])].toSorted((a, b) => a - b);
+  return edges.slice(1).map((end, i) => bytes.slice(edges[i], end));
+}
+
+const served =
+  (recording: Recording, parts: readonly Uint8Array[]): typeof fetch =>
+  async () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          controller.close();
+        },
+      }),
+      { status: recording.httpStatus, headers: recording.headers },
+    );
+
+/** Our own driver for Chat Completions; the stock package of the AI SDK for every other wire. */
+function driverFor({ api }: Recording, fetch: typeof globalThis.fetch): InferenceDriver {
+  const settings = { apiKey: 'none', baseURL: 'http://127.0.0.1:9/v1', fetch };
+  switch (api) {
+    case 'anthropic-messages':
+      return aiSdk(createAnthropic(settings)('m'));
+    case 'gemini-generate-content':
+      return aiSdk(createGoogleGenerativeAI(settings)('m'));
+    case 'openai-responses':
+      return aiSdk(createOpenAI(settings).responses('m'));
+    default:
+      return openai('m', settings);
+  }
+}
+
+async function readWith(
+  recording: Recording,
+  parts: readonly Uint8Array[],
+): Promise<InferenceResponse> {
+  const driver = driverFor(recording, served(recording, parts));
+  const signal = new AbortController().signal;
+  if (!recording.streaming) return driver.infer(request, { signal });
+  let text = '';
+  let response: InferenceResponse | undefined;
+  for await (const chunk of driver.stream?.(request, { signal }) ?? ([] as InferenceChunk[])) {
+    if (chunk.type === 'content') text += chunk.text;
+    if (chunk.type === 'done') response = chunk.response;
+  }
+  expect(response).toBeDefined();
+  expect(text, 'chunks say what the answer says').toBe(response?.content);
+  return response!;
+}
+
+/** Where a reading differs from what is right, in words; empty when it is right. */
+function differences(response: InferenceResponse, { expected, api }: Recording): string[] {
+  const found: string[] = [];
+  const check = (what: string, seen: unknown, ...right: readonly unknown[]): void => {
+    const text = JSON.stringify(seen ?? null);
+    if (!right.some((value) => JSON.stringify(value ?? null) === text))
+      found.push(
+        `${what} is ${text.slice(0, 80)} instead of ${JSON.stringify(right[0] ?? null).slice(0, 80)}`,
+      );
+  };
+  // a package of others may make up an id, write its own JSON, and count what the wire leaves out as 0
+  const isOurs = api === 'openai-chat';
+  const { finish, usage, reasoning, toolCalls } = expected;
+  check('text', response.content, expected.text, expected.textWithoutThink ?? expected.text);
+  check('finish', response.finishReason, finish.normalized, ...(finish.alsoAcceptable ?? []));
+  check('refusal', response.refusal, expected.refusal);
+  check('calls', response.toolCalls.length, toolCalls.length);
+  for (const [i, { id, name, args, argsRaw, argsValid }] of toolCalls.entries()) {
+    const call = response.toolCalls[i];
+    check(`call ${i} name`, call?.name, name);
+    if (isOurs || id !== null) check(`call ${i} id`, call?.id, id);
+    check(`call ${i} args`, call?.args, argsValid ? args : null);
+    if (isOurs || !argsValid) check(`call ${i} argsRaw`, call?.argsRaw, argsRaw);
+  }
+  check('reasoning', response.reasoning ?? '', reasoning.present ? reasoning.text : '');
+  if (usage === null) check('usage', response.usage, null);
+  else {
+    const seen = response.usage;
+    const absent = isOurs ? null : 0;
+    check('input', seen?.input, usage['input']);
+    check('output', seen?.output, usage['output'], usage['outputWithReasoning']);
+    check('total', seen?.total ?? (seen?.input ?? 0) + (seen?.output ?? 0), usage['total']);
+    check('cached', seen?.cachedInput, usage['cachedInput'], usage['cachedInput'] ?? absent);
+    check('reasoning tokens', seen?.reasoning, usage['reasoning'], usage['reasoning'] ?? absent);
+  }
+  return found;
+}
+
+const kinds: Record<string, string> = {
+  auth: 'model',
+  quota: 'rate_limit',
+  rate_limit: 'rate_limit',
+  overloaded: 'rate_limit',
+  context_length: 'model',
+  not_found: 'model',
+  invalid_request: 'model',
+  tool_use_failed: 'validation',
+  server: 'model',
+};
+
+function errorDifferences(thrown: unknown, { expected: { error } }: Recording): string[] {
+  if (!AgentError.is(thrown, 'model_call_failed')) return [`threw ${String(thrown)}`];
+  const { report } = thrown.details as { report: Record<string, unknown> };
+  const right: Record<string, unknown> = {
+    type: kinds[error?.kind ?? ''],
+    code: error?.kind,
+    message: error?.message,
+    status: error?.status,
+    ...(error?.retryable === null ? null : { retryable: error?.retryable }),
+    ...(error?.retryAfterMs === null ? null : { retryAfterMs: error?.retryAfterMs }),
+  };
+  return Object.keys(right)
+    .filter((key) => (report[key] ?? null) !== (right[key] ?? null))
+    .map(
+      (key) => `${key} is ${JSON.stringify(report[key])} instead of ${JSON.stringify(right[key])}`,
+    );
+}
+
+const found = existsSync(join(folder, 'INDEX.tsv'));
+
+const recordings: Recording[] = found
+  ? readFileSync(join(folder, 'INDEX.tsv'), 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split('\t').at(-1) ?? '')
+      .map((body) => {
+        const meta = JSON.parse(
+          readFileSync(join(folder, body.replace(/\.(json|sse)$/, '.meta.json')), 'utf8'),
+        ) as Recording;
+        return { ...meta, body: join(folder, body) };
+      })
+  : [];
+
+describe.skipIf(!found)(
+  'recorded answers of providers (skipped where the recordings are not present)',
+  () => {
+    const tally = new Map<string, { right: number; all: number }>();
+    const listed: Record<string, readonly string[]> = {};
+
+    describe.each(recordings)('$api $provider/$case', (recording) => {
+      const bytes = new Uint8Array(readFileSync(recording.body));
+      const ways = recording.streaming ? Object.keys(cuts) : ['whole'];
+      const name = `${recording.provider}/${recording.case}`;
+      it.each(ways)('%s', async (way) => {
+        const parts = pieces(bytes, cuts[way]?.(bytes, recording) ?? []);
+        const { error } = recording.expected;
+        const seen = await readWith(recording, parts).then(
+          (response) => (error ? ['no error'] : differences(response, recording)),
+          (thrown: unknown) =>
+            error ? errorDifferences(thrown, recording) : [`threw ${String(thrown)}`],
+        );
+        if (recording.api === 'openai-chat') expect(seen).toEqual([]);
+        // split points must not change the reading, right or not
+        expect(listed[name] ?? seen).toEqual(seen);
+        if (listed[name]) return;
+        listed[name] = seen;
+        const row = tally.get(recording.provider) ?? { right: 0, all: 0 };
+        row.all += 1;
+        row.right += seen.length === 0 ? 1 : 0;
+        tally.set(recording.provider, row);
+      });
+    });
+
+    it('where a package of others reads differently, the difference is known', () => {
+      const differing = Object.entries(listed).filter(([, seen]) => seen.length > 0);
+      expect(Object.fromEntries(differing)).toMatchSnapshot();
+      const rows = [...tally].map(
+        ([provider, { right, all }]) => `${provider.padEnd(18)}${right} of ${all}`,
+      );
+      console.info(`\nRecorded answers read right\n${rows.join('\n')}`);
+    });
+  },
+);

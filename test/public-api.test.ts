@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import * as core from 'onward';
+import * as aiSdkDriver from 'onward/drivers/ai-sdk';
+import * as openaiDriver from 'onward/drivers/openai';
+import * as testing from 'onward/testing';
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly exports: Record<string, unknown>;
+};
+
+/** Types have no value at run time, so they are read from the hand-written index. */
+const typeNames = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/export (type )?\{([^}]*)\}/g)]
+    .flatMap(([, all, names = '']) =>
+      names
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '' && (all !== undefined || name.startsWith('type ')))
+        .map((name) => name.replace(/^type /, '')),
+    )
+    .toSorted();
+
+describe('public API', () => {
+  it('subpaths', () => {
+    expect(Object.keys(manifest.exports)).toEqual([
+      '.',
+      './testing',
+      './drivers/openai',
+      './drivers/ai-sdk',
+      './package.json',
+    ]);
+  });
+
+  it.each([
+    ['onward', core, 'src/index.ts'],
+    ['onward/testing', testing, 'src/testing/index.ts'],
+    ['onward/drivers/openai', openaiDriver, 'src/inference/drivers/openai.ts'],
+    ['onward/drivers/ai-sdk', aiSdkDriver, 'src/inference/drivers/ai-sdk.ts'],
+  ])('%s exports exactly these names', (_subpath, module, file) => {
+    expect({ values: Object.keys(module).toSorted(), types: typeNames(file) }).toMatchSnapshot();
+  });
+
+  it('index files list names by hand and stay small', () => {
+    const text = readFileSync('src/index.ts', 'utf8');
+    expect(text).not.toContain('export *');
+    expect(Object.keys(core).length).toBeLessThan(100);
+  });
+});
