@@ -7,10 +7,15 @@ export function median(values) {
 
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
 
+/** A round with a bare sample slower than this share of the best shows the machine, not the code. */
+const QUIET = 1.2;
+const MIN_QUIET_ROUNDS = 7;
+
 /**
- * Microseconds per unit of two ways to do the same work, measured turn by turn in one process: a slow moment of the
- * machine hits both, so the ratio is the median of the rounds' ratios. Warm-up and samples are counted in units:
- * short runs are as warm as long ones and collect garbage as often.
+ * Microseconds per unit of two ways to do the same work, measured turn by turn in one process. Each of our samples
+ * stands between two bare ones, so a slow moment of the machine is seen; the ratio is the median of the rounds' ratios,
+ * over the quiet rounds where there are enough. Warm-up and samples are counted in units: short runs are as warm as
+ * long ones and collect garbage as often.
  */
 export async function interleaved(ours, bare, { units, warmUnits, sampleUnits, rounds }) {
   const runs = Math.max(1, Math.ceil(sampleUnits / units));
@@ -25,16 +30,21 @@ export async function interleaved(ours, bare, { units, warmUnits, sampleUnits, r
     await sample(ours);
     await sample(bare);
   }
-  const times = { ours: [], bare: [] };
+  const all = [];
+  let before = await sample(bare);
   for (let i = 0; i < rounds; i++) {
-    const order = i % 2 === 0 ? ['ours', 'bare'] : ['bare', 'ours'];
-    for (const who of order) times[who].push(await sample(who === 'ours' ? ours : bare));
+    const mine = await sample(ours);
+    const after = await sample(bare);
+    all.push({ ours: mine, bare: (before + after) / 2, slowest: Math.max(before, after) });
+    before = after;
   }
+  const best = Math.min(...all.map((one) => one.bare));
+  const quiet = all.filter((one) => one.slowest <= QUIET * best);
+  const counted = quiet.length >= MIN_QUIET_ROUNDS ? quiet : all;
   return {
-    onward_us: round(median(times.ours)),
-    bare_us: round(median(times.bare), 3),
-    ratio: round(median(times.ours.map((time, i) => time / times.bare[i])), 1),
-    onward_best_us: round(Math.min(...times.ours)),
-    bare_best_us: round(Math.min(...times.bare), 3),
+    onward_us: round(median(counted.map((one) => one.ours))),
+    bare_us: round(median(counted.map((one) => one.bare)), 3),
+    ratio: round(median(counted.map((one) => one.ours / one.bare)), 1),
+    quiet_rounds: quiet.length,
   };
 }

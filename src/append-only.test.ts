@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppendOnly } from './append-only.ts';
@@ -83,4 +85,19 @@ describe('AppendOnly', () => {
     const large = Math.min(timeFor(200_000), timeFor(200_000), timeFor(200_000));
     expect(large / small).toBeLessThan(50);
   });
+});
+
+it('an empty list, which is often a constant, keeps nothing of what is appended to it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const none = AppendOnly.of<object>([]);
+  const appended = ((): WeakRef<object> => {
+    const item = {};
+    none.append(item);
+    return new WeakRef(item);
+  })();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  collect();
+  expect(appended.deref()).toBeUndefined();
+  expect(none.length).toBe(0);
 });

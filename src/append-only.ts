@@ -26,8 +26,9 @@ export class AppendOnly<T> implements Iterable<T> {
 
   append(...items: readonly T[]): AppendOnly<T> {
     if (items.length === 0) return this;
-    const buffer =
-      this.#buffer.length === this.#length ? this.#buffer : this.#buffer.slice(0, this.#length);
+    const isNewest = this.#buffer.length === this.#length && this.#length > 0;
+    // an empty list is often a constant: what is appended to it must not stay with it
+    const buffer = isNewest ? this.#buffer : this.#buffer.slice(0, this.#length);
     for (const item of items) buffer.push(item);
     return new AppendOnly(buffer, buffer.length);
   }

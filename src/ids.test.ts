@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { shortId, uuid } from './ids.ts';
+import { callId, messageId, stepId, uuid } from './ids.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -7,16 +7,19 @@ afterEach(() => {
 
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('shortId', () => {
-  it('is a readable prefix and sixteen letters that cannot be confused', () => {
-    for (const prefix of ['msg_', 'step_', 'call_', ''])
-      expect(shortId(prefix)).toMatch(new RegExp(`^${prefix}[0-9a-hjkmnp-tv-z]{16}$`));
+describe('ids of messages, steps and calls', () => {
+  it.each([
+    ['msg_', messageId],
+    ['stp_', stepId],
+    ['cal_', callId],
+  ])('%s and sixteen letters that cannot be confused', (prefix, make) => {
+    expect(make()).toMatch(new RegExp(`^${prefix}[0-9a-hjkmnp-tv-z]{16}$`));
   });
 
-  it('does not repeat, and every letter comes up in every place', () => {
-    const ids = Array.from({ length: 20_000 }, () => shortId(''));
+  it('do not repeat, and every letter comes up in every place', () => {
+    const ids = Array.from({ length: 20_000 }, messageId);
     expect(new Set(ids).size).toBe(ids.length);
-    for (let place = 0; place < 16; place++)
+    for (let place = 4; place < 20; place++)
       expect(new Set(ids.map((id) => id[place])).size).toBe(32);
   });
 });

@@ -69,7 +69,7 @@ describe('the shape of the sources', () => {
     expect([...new Set(used)].toSorted()).toEqual([
       '@cfworker/json-schema in tools/schema.ts',
       'eventsource-parser in inference/drivers/sse.ts',
-      'openai in inference/drivers/openai.ts',
+      'openai in inference/drivers/openai-client.ts',
     ]);
   });
 

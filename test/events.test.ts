@@ -647,7 +647,7 @@ describe('listening', () => {
     const shape = (state: AgentState): unknown =>
       JSON.parse(
         JSON.stringify({ ...state.toJSON(), agentId: '', execution: null, executionStartedAt: '' })
-          .replaceAll(/(?:msg|step)_\w+/g, 'id')
+          .replaceAll(/(?:msg|stp)_\w+/g, 'id')
           .replaceAll(state.execution.id, 'execution'),
       );
     const agent = () => builder(script()).withTools(mockTool('stock', 7)).build();

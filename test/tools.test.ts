@@ -628,7 +628,7 @@ describe('call ids belong to the loop', () => {
     );
     const made = ids(state);
     expect(new Set(made).size).toBe(given.length);
-    for (const id of made) expect(id).toMatch(/^(x|call_[0-9a-z]{16})$/);
+    for (const id of made) expect(id).toMatch(/^(x|cal_[0-9a-z]{16})$/);
     expect(state.messages.withRole('tool').map(({ toolCallId }) => toolCallId)).toEqual(made);
   });
 

@@ -5,7 +5,7 @@ import { bareLoop, onwardLoop } from '../scenario.mjs';
 
 const RUNS = 1_000;
 const STEPS = 10;
-const WARM_RUNS = 500;
+const WARM_RUNS = 5_000;
 const ROUNDS = 5;
 
 /** Many runs at once, each side in processes of its own: peak memory belongs to a process. */

@@ -165,7 +165,7 @@ export class AgentState implements AgentStateData {
     return '';
   }
 
-  withUserMessage(content: MessageContent, more: Partial<MessageInput> = {}): AgentState {
+  withUserMessage(content: MessageContent, more?: Partial<MessageInput>): AgentState {
     return this.withMessages(Message.user(content, more));
   }
 

@@ -4,6 +4,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
 import { createEventBus, type EventBus } from '../events/event-bus.ts';
+import { Message } from '../messages/message.ts';
 import type { Tool } from '../tools/tool.ts';
 import { begin, end, perform, takeStep } from './agent-loop.ts';
 import { defineAgent, type AgentDefinition, type AgentOptions } from './agent-options.ts';
@@ -129,7 +130,8 @@ function stateOf(input: RunInput, { clock }: AgentDefinition): AgentState {
   if (typeof input !== 'string') return AgentState.from(input);
   syncSystemClock();
   const now = clock.now();
-  return AgentState.empty({ now }).withUserMessage(input, { createdAt: isoTime(now) });
+  const message = Message.trusted({ role: 'user', content: input, createdAt: isoTime(now) });
+  return AgentState.empty({ now }).withMessages(message);
 }
 
 function openNew(

@@ -2,7 +2,7 @@ import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { RedactedDeltas } from '../events/redacted-deltas.ts';
-import { shortId } from '../ids.ts';
+import { callId } from '../ids.ts';
 import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
   InferenceChunk,
@@ -164,7 +164,7 @@ class Answer {
     const { usedIds, parent } = this.#run;
     const id =
       providerId === null || providerId === '' || parent || usedIds.has(providerId)
-        ? shortId('call_')
+        ? callId()
         : providerId;
     usedIds.add(id);
     return id;

@@ -3,6 +3,7 @@ import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
 import { toJsonValue } from '../json.ts';
+import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
@@ -90,7 +91,7 @@ function firstState(parent: Run, args: unknown): AgentState {
   const now = parent.now();
   return AgentState.empty({ now })
     .with({ parentAgentId: parent.state.agentId, metadata: parent.state.metadata })
-    .withUserMessage(input, { createdAt: isoTime(now) });
+    .withMessages(Message.trusted({ role: 'user', content: input, createdAt: isoTime(now) }));
 }
 
 function valueOf(ended: AgentState, name: string): unknown {

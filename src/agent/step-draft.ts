@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
-import { shortId } from '../ids.ts';
+import { messageId, stepId } from '../ids.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { resultText, type ToolResult } from '../tools/tool-result.ts';
@@ -57,13 +57,13 @@ export class StepDraft {
   announced: ReadonlySet<string> = nothingAnnounced;
 
   private constructor(fields: DraftStart) {
-    this.id = fields.id ?? shortId('step_');
+    this.id = fields.id ?? stepId();
     this.number = fields.number;
     this.attempt = fields.attempt;
     this.startedAt = fields.startedAt ?? isoTime(fields.beganAt);
     this.softLanding = fields.softLanding;
     this.waitedMs = fields.waitedMs;
-    this.messageId = fields.messageId ?? shortId('msg_');
+    this.messageId = fields.messageId ?? messageId();
     this.beganAt = fields.beganAt;
     this.counted = fields.counted ?? null;
   }
@@ -136,7 +136,7 @@ export class StepDraft {
   }
 
   get #allResults(): readonly ToolResult[] {
-    return this.results as readonly ToolResult[]; // no call is open
+    return this.results.slice() as ToolResult[]; // no call is open
   }
 
   get hasOpenCalls(): boolean {
@@ -170,7 +170,8 @@ export class StepDraft {
       executionId,
       type: this.type,
       attempt: this.attempt,
-      messageIds: this.messageIds,
+      // exact copies: an array that grew keeps room for a dozen more, and steps are kept for good
+      messageIds: this.messageIds.slice(),
       toolCalls: this.calls,
       results: this.hasOpenCalls ? this.results.filter((r) => r !== undefined) : this.#allResults,
       errors,

@@ -13,12 +13,17 @@ import { forbidOrder, StopReason } from './stop-reason.ts';
 /** All voices of an agent. Asks every one of them, always: a stop is explained by all, not by the first. */
 export class ContinuationCriteria<S extends RunView = RunView> {
   readonly #criteria: readonly ContinuationCriterion<S>[];
+  /** Sorted out once: what is asked every step must not be searched for every step. */
+  readonly #isLimit: readonly boolean[];
+  readonly #timed: readonly ContinuationCriterion<S>[];
 
   private constructor(criteria: readonly ContinuationCriterion<S>[]) {
     for (const criterion of criteria)
       if (typeof criterion?.evaluate !== 'function' || typeof criterion.name !== 'string')
         throw invalidOption('ContinuationCriteria', criterion, 'criteria of { name, evaluate }');
     this.#criteria = Object.freeze([...criteria]);
+    this.#isLimit = criteria.map(({ kind }) => kind === 'limit');
+    this.#timed = criteria.filter(({ remainingMs }) => remainingMs !== undefined);
   }
 
   static from<S extends RunView = RunView>(
@@ -44,13 +49,14 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     }: { readonly now?: number; readonly redactor?: Redactor } = {},
   ): ContinuationOutcome {
     const criteria = this.#criteria;
+    const isLimit = this.#isLimit;
     const evaluations = new Array<ContinuationEvaluation>(criteria.length);
     const { grants } = state.execution;
     const first: CriterionContext = { workPending: false, grants, now };
     let strongest: ContinuationDecision = 'allow';
     for (let i = 0; i < criteria.length; i++) {
+      if (isLimit[i]) continue;
       const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
-      if (criterion.kind === 'limit') continue;
       const evaluation = ask(criterion, state, first, redactor);
       evaluations[i] = evaluation;
       if (outranks(evaluation.decision, strongest)) strongest = evaluation.decision;
@@ -61,8 +67,9 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       now,
     };
     for (let i = 0; i < criteria.length; i++) {
+      if (!isLimit[i]) continue;
       const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
-      if (criterion.kind === 'limit') evaluations[i] = ask(criterion, state, second, redactor);
+      evaluations[i] = ask(criterion, state, second, redactor);
     }
     return ContinuationOutcome.resolve(evaluations);
   }
@@ -98,8 +105,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   remainingMs(state: S, now: number): number {
     const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
     let least = Number.POSITIVE_INFINITY;
-    for (const criterion of this.#criteria) {
-      if (!criterion.remainingMs) continue;
+    for (const criterion of this.#timed) {
       const left = quietly(() => criterion.remainingMs?.(state, context));
       if (left !== undefined && left < least) least = left;
     }
@@ -128,6 +134,8 @@ function ask<S>(
 ): ContinuationEvaluation {
   try {
     const answer: unknown = criterion.evaluate(state, context);
+    // built-in criteria answer in full, and rarely with a stop reason
+    if (isFullVoice(answer, criterion.name)) return answer;
     if (isDecision(answer)) return ContinuationEvaluation.fromDecision(criterion.name, answer);
     if (isRecord(answer) && isDecision(answer['decision']))
       return completed(criterion.name, answer);
@@ -138,6 +146,18 @@ function ask<S>(
   } catch (error) {
     return broken(criterion.name, `threw: ${redactor.text(messageOf(error))}`);
   }
+}
+
+function isFullVoice(answer: unknown, name: string): answer is ContinuationEvaluation {
+  if (typeof answer !== 'object' || answer === null) return false;
+  const { criterion, decision, reason, context, stopReason } = answer as ContinuationEvaluation;
+  return (
+    criterion === name &&
+    stopReason === undefined &&
+    typeof reason === 'string' &&
+    context !== undefined &&
+    isDecision(decision)
+  );
 }
 
 /** Fills in what a short answer leaves out; a stop reason that does not exist would outrank all others. */

@@ -1,7 +1,7 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import { aiSdk, isAiSdkModel, type AiSdkModel } from './drivers/ai-sdk.ts';
 import type { OpenAIOptions } from './drivers/openai.ts';
-import type { InferenceChunk, InferenceDriver, InferenceRequest } from './inference-driver.ts';
+import type { InferenceChunk, InferenceDriver } from './inference-driver.ts';
 
 /** A driver, a language model of the AI SDK, or a name such as `openai:gpt-5`. */
 export type ModelInput = InferenceDriver | AiSdkModel | string;
@@ -17,7 +17,11 @@ export interface ModelRegistry {
 const presets: Readonly<Record<string, OpenAIOptions>> = {
   openai: {},
   groq: { baseURL: 'https://api.groq.com/openai/v1', apiKeyVariable: 'GROQ_API_KEY' },
-  deepseek: { baseURL: 'https://api.deepseek.com/v1', apiKeyVariable: 'DEEPSEEK_API_KEY' },
+  deepseek: {
+    baseURL: 'https://api.deepseek.com/v1',
+    apiKeyVariable: 'DEEPSEEK_API_KEY',
+    responseFormatMode: 'json_object',
+  },
   mistral: { baseURL: 'https://api.mistral.ai/v1', apiKeyVariable: 'MISTRAL_API_KEY' },
   xai: { baseURL: 'https://api.x.ai/v1', apiKeyVariable: 'XAI_API_KEY' },
   together: { baseURL: 'https://api.together.xyz/v1', apiKeyVariable: 'TOGETHER_API_KEY' },
@@ -38,13 +42,12 @@ export function createModelRegistry(
 ): ModelRegistry {
   return {
     resolve(name): InferenceDriver {
-      const colon = name.indexOf(':');
-      const prefix = name.slice(0, Math.max(0, colon));
-      const model = name.slice(colon + 1);
-      const factory = own[prefix];
-      if (factory) return driverOf(factory(model));
-      const preset = presets[prefix];
-      if (preset && model !== '') return lazyOpenai(model, preset, name);
+      const [, prefix = '', model = ''] = /^([^:]+):(.+)$/s.exec(name) ?? [];
+      if (model !== '') {
+        if (Object.hasOwn(own, prefix)) return driverOf((own[prefix] as ModelFactory)(model)); // it has it
+        const preset = Object.hasOwn(presets, prefix) ? presets[prefix] : undefined;
+        if (preset) return lazyOpenai(model, preset, name);
+      }
       const known = [...new Set([...Object.keys(own), ...Object.keys(presets)])].join(', ');
       throw new AgentError(
         'invalid_option',
@@ -80,12 +83,20 @@ function lazyOpenai(model: string, options: OpenAIOptions, name: string): Infere
     name,
     model,
     infer: async (request, given) => (await load()).infer(request, given),
-    async *stream(
-      request: InferenceRequest,
-      given: { readonly signal: AbortSignal },
-    ): AsyncGenerator<InferenceChunk> {
-      const { stream } = await load();
-      if (stream) yield* stream(request, given);
-    },
+    stream: (request, given) => ({
+      [Symbol.asyncIterator]: () => {
+        let inner: AsyncIterator<InferenceChunk> | undefined;
+        const open = async (): Promise<AsyncIterator<InferenceChunk>> => {
+          const chunks = (await load()).stream?.(request, given) ?? noChunks();
+          return (inner = chunks[Symbol.asyncIterator]());
+        };
+        return {
+          next: async () => (inner ?? (await open())).next(),
+          return: async () => inner?.return?.() ?? { done: true, value: undefined },
+        };
+      },
+    }),
   };
 }
+
+async function* noChunks(): AsyncGenerator<InferenceChunk> {}

@@ -1,6 +1,6 @@
 import { isoTime, systemClock } from '../clock.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
-import { shortId } from '../ids.ts';
+import { messageId } from '../ids.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { textOf, type ContentPart, type MessageContent } from './content-part.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
@@ -36,7 +36,7 @@ export class Message implements MessageJSON {
   readonly createdAt: string;
 
   private constructor(input: MessageInput) {
-    this.id = input.id ?? shortId('msg_');
+    this.id = input.id ?? messageId();
     this.role = input.role;
     this.content = input.content;
     this.toolCalls = input.toolCalls?.length ? input.toolCalls : noCalls;
@@ -62,20 +62,27 @@ export class Message implements MessageJSON {
     return new Message(input);
   }
 
-  static user(content: MessageContent, more: Partial<MessageInput> = {}): Message {
-    return Message.from({ ...more, role: MessageRole.User, content });
+  static user(content: MessageContent, more?: Partial<MessageInput>): Message {
+    return Message.#of(MessageRole.User, content, more);
   }
-  static assistant(content: MessageContent, more: Partial<MessageInput> = {}): Message {
-    return Message.from({ ...more, role: MessageRole.Assistant, content });
+  static assistant(content: MessageContent, more?: Partial<MessageInput>): Message {
+    return Message.#of(MessageRole.Assistant, content, more);
   }
-  static system(content: MessageContent, more: Partial<MessageInput> = {}): Message {
-    return Message.from({ ...more, role: MessageRole.System, content });
+  static system(content: MessageContent, more?: Partial<MessageInput>): Message {
+    return Message.#of(MessageRole.System, content, more);
   }
-  static developer(content: MessageContent, more: Partial<MessageInput> = {}): Message {
-    return Message.from({ ...more, role: MessageRole.Developer, content });
+  static developer(content: MessageContent, more?: Partial<MessageInput>): Message {
+    return Message.#of(MessageRole.Developer, content, more);
   }
-  static tool(toolCallId: string, content: string, more: Partial<MessageInput> = {}): Message {
+  static tool(toolCallId: string, content: string, more?: Partial<MessageInput>): Message {
     return Message.from({ ...more, role: MessageRole.Tool, content, toolCallId });
+  }
+
+  /** A plain text has nothing to check. */
+  static #of(role: MessageRole, content: MessageContent, more?: Partial<MessageInput>): Message {
+    return more === undefined && typeof content === 'string'
+      ? new Message({ role, content })
+      : Message.from({ ...more, role, content });
   }
 
   isUser(): boolean {

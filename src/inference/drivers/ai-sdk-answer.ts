@@ -1,14 +1,26 @@
 import { isRecord, toJsonValue, type JsonObject } from '../../json.ts';
-import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
+import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inference-driver.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
-import type { KeptForProvider } from './ai-sdk-request.ts';
+import type { KeptPart } from './ai-sdk-kept.ts';
+import { aiSdkUsage } from './ai-sdk-usage.ts';
 import { finishReasonOf, readCall, string } from './chat-message.ts';
 
 interface GrowingCall {
   readonly id: string;
   name: string;
   args: string;
+  isWhole: boolean;
+}
+
+/** A part as it will be kept, while it grows. */
+interface GrowingPart {
+  readonly type: KeptPart['type'];
+  /** Of the stream, to find it again. */
+  readonly id: string;
+  text: string;
+  readonly call?: number;
+  options: JsonObject | null;
 }
 
 /** Puts an answer together from the parts of any specification, streamed or whole. */
@@ -17,174 +29,176 @@ export class AiSdkAnswer {
   #text = '';
   #word: string | null = null;
   #usage: Partial<Usage> | null = null;
-  readonly #reasoning: { text: string; providerOptions?: JsonObject }[] = [];
+  readonly #parts: GrowingPart[] = [];
   readonly #calls: GrowingCall[] = [];
-  readonly #callOptions: Record<string, JsonObject> = {};
-  #finished = false;
+  #hasWord = false;
 
   constructor(provider: string) {
     this.#provider = provider;
   }
 
+  /**
+   * Whether a stream that ends here is whole. Packages say so of any end and complete what was cut, so only the word
+   * of the provider tells.
+   */
   get isFinished(): boolean {
-    return this.#finished;
+    return this.#hasWord;
   }
+
   get partial(): PartialAnswer {
-    return this.#usage ? { usage: this.#usage } : {};
+    const toolCalls = this.#toolCalls(true);
+    return {
+      ...(this.#text === '' ? null : { content: this.#text }),
+      ...(toolCalls.length === 0 ? null : { toolCalls }),
+      ...(this.#usage === null ? null : { usage: this.#usage }),
+    };
   }
 
   /** A part of a whole answer. */
   take(part: unknown): void {
     if (!isRecord(part)) return;
-    if (part['type'] === 'text') this.#text += string(part['text']);
-    else if (part['type'] === 'reasoning') this.#think(string(part['text']), part);
-    else if (part['type'] === 'tool-call') this.#complete(part);
+    const { type } = part;
+    if (type === 'text' || type === 'reasoning') this.#grow(type, '', string(part['text']), part);
+    else if (type === 'tool-call') this.#complete(part, []);
   }
 
   /** A part of a stream, and what it adds. */
-  *read(part: unknown): Generator<InferenceChunk> {
-    if (!isRecord(part)) return;
+  read(part: unknown): InferenceChunk[] {
+    if (!isRecord(part)) return [];
     const delta = string(part['delta']);
+    const id = string(part['id']);
+    const out: InferenceChunk[] = [];
     switch (part['type']) {
       case 'text-delta':
-        this.#text += delta;
-        if (delta !== '') yield { type: 'content', text: delta };
-        return;
+      case 'text-start':
+      case 'text-end':
+        this.#grow('text', id, delta, part);
+        if (delta !== '') out.push({ type: 'content', text: delta });
+        break;
       case 'reasoning-start':
-        this.#think('', part);
-        return;
       case 'reasoning-delta':
       case 'reasoning-end':
-        this.#continueThinking(delta, part);
-        if (delta !== '') yield { type: 'reasoning', text: delta };
-        return;
+        this.#grow('reasoning', id, delta, part);
+        if (delta !== '') out.push({ type: 'reasoning', text: delta });
+        break;
       case 'tool-input-start':
-        if (part['providerExecuted'] !== true)
-          this.#calls.push({ id: string(part['id']), name: string(part['toolName']), args: '' });
-        return;
+        if (part['providerExecuted'] !== true) this.#begin(id, string(part['toolName']));
+        break;
       case 'tool-input-delta':
-        yield* this.#grow(string(part['id']), delta);
-        return;
+        this.#growCall(id, delta, out);
+        break;
       case 'tool-call':
-        yield* this.#completed(part);
-        return;
+        this.#complete(part, out);
+        break;
       case 'finish':
         this.finish(part);
-        if (this.#usage) yield { type: 'usage', usage: this.#usage };
-        return;
+        if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
+        break;
       default:
     }
+    return out;
   }
 
   finish({ finishReason, usage }: Record<string, unknown>): void {
-    this.#finished = true;
-    const word = isRecord(finishReason) ? finishReason['unified'] : finishReason;
-    this.#word = string(word).replace('-', '_') || null;
-    this.#usage = usageOfAnyVersion(usage);
+    const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason };
+    this.#word = string(unified) || null;
+    const isTold = raw === undefined ? unified !== 'unknown' && unified !== 'other' : true;
+    this.#hasWord = this.#word !== null && isTold;
+    this.#usage = aiSdkUsage(usage);
   }
 
   response(): InferenceResponse {
-    const cutOff = this.#word === 'length';
-    const toolCalls = this.#calls.map(({ id, name, args }) => readCall(id, name, args, cutOff));
-    const reasoning = this.#reasoning.map(({ text }) => text).join('');
-    const kept: KeptForProvider = {
-      provider: this.#provider,
-      reasoning: this.#reasoning,
-      calls: this.#callOptions,
-    };
-    const isKept = this.#reasoning.length > 0 || Object.keys(this.#callOptions).length > 0;
+    const toolCalls = this.#toolCalls(finishReasonOf(this.#word, false) === 'length');
+    const reasoning = this.#parts.filter(({ type }) => type === 'reasoning');
+    const metadata = this.#kept();
     return {
       content: this.#text,
       toolCalls,
-      reasoning: reasoning || null,
+      reasoning: reasoning.map(({ text }) => text).join('') || null,
       refusal: null,
       finishReason: finishReasonOf(this.#word, toolCalls.length > 0),
       usage: this.#usage,
-      ...(isKept ? { metadata: { aiSdk: toJsonValue(kept) } } : null),
+      ...(metadata ? { metadata } : null),
     };
   }
 
-  #think(text: string, part: Record<string, unknown>): void {
-    const providerOptions = metadataOf(part);
-    this.#reasoning.push({ text, ...(providerOptions ? { providerOptions } : null) });
+  #toolCalls(cutOff: boolean): InferredToolCall[] {
+    return this.#calls.map(({ id, name, args, isWhole }) =>
+      readCall(id, name, args, cutOff && !isWhole),
+    );
   }
 
-  /** Signatures come with the delta or with the end. */
-  #continueThinking(delta: string, part: Record<string, unknown>): void {
-    const current = this.#reasoning.at(-1);
-    if (!current) return this.#think(delta, part);
-    current.text += delta;
-    const providerOptions = metadataOf(part);
-    if (providerOptions)
-      current.providerOptions = { ...current.providerOptions, ...providerOptions };
+  /** Text and reasoning; what a provider adds to them comes with the beginning, a piece or the end. */
+  #grow(
+    type: 'text' | 'reasoning',
+    id: string,
+    delta: string,
+    source: Record<string, unknown>,
+  ): void {
+    const last = this.#parts.at(-1);
+    const open =
+      last?.type === type && last.id === id && id !== ''
+        ? last
+        : this.#parts.find((part) => part.type === type && part.id === id && id !== '');
+    const part = open ?? { type, id, text: '', options: null };
+    if (!open) this.#parts.push(part);
+    if (type === 'text') this.#text += delta;
+    part.text += delta;
+    const options = optionsOf(source);
+    if (options) part.options = { ...part.options, ...options };
   }
 
-  *#grow(id: string, argsDelta: string): Generator<InferenceChunk> {
-    const index = this.#calls.findIndex((call) => call.id === id);
-    const call = this.#calls[index];
-    if (!call) return;
-    call.args += argsDelta;
-    if (argsDelta !== '') yield { type: 'tool_call', index, id, name: call.name, argsDelta };
-  }
-
-  /** The whole call counts over what was streamed of it. */
-  #complete(part: Record<string, unknown>): GrowingCall | null {
-    if (part['providerExecuted'] === true) return null;
-    const id = string(part['toolCallId']);
-    const name = string(part['toolName']);
-    const { input } = part;
-    const args = typeof input === 'string' ? input : JSON.stringify(input ?? {});
-    const providerOptions = metadataOf(part);
-    if (providerOptions) this.#callOptions[id] = providerOptions;
-    const known = this.#calls.find((call) => call.id === id && id !== '');
-    if (known) return Object.assign(known, { name, args });
-    const call = { id, name, args };
+  #begin(id: string, name: string): GrowingCall {
+    const call: GrowingCall = { id, name, args: '', isWhole: false };
+    this.#parts.push({ type: 'call', id: '', text: '', call: this.#calls.length, options: null });
     this.#calls.push(call);
     return call;
   }
 
-  *#completed(part: Record<string, unknown>): Generator<InferenceChunk> {
-    const before = this.#calls.length;
-    const call = this.#complete(part);
-    if (call && this.#calls.length > before)
-      yield {
-        type: 'tool_call',
-        index: before,
-        id: call.id || null,
-        name: call.name,
-        argsDelta: call.args,
-      };
+  #growCall(id: string, argsDelta: string, out: InferenceChunk[]): void {
+    const index = this.#calls.findLastIndex((call) => call.id === id);
+    const call = this.#calls[index];
+    if (!call || call.isWhole || argsDelta === '') return;
+    call.args += argsDelta;
+    out.push({ type: 'tool_call', index, id: id || null, name: call.name, argsDelta });
+  }
+
+  /** The whole call counts over what was streamed of it. */
+  #complete(part: Record<string, unknown>, out: InferenceChunk[]): void {
+    if (part['providerExecuted'] === true) return;
+    const id = string(part['toolCallId']);
+    const name = string(part['toolName']);
+    const { input } = part;
+    const streamed = this.#calls.findIndex((call) => call.id === id && !call.isWhole);
+    const call = this.#calls[streamed] ?? this.#begin(id, name);
+    const index = this.#calls.indexOf(call);
+    Object.assign(call, {
+      name,
+      args: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+      isWhole: true,
+    });
+    const kept = this.#parts.find((open) => open.call === index);
+    const options = optionsOf(part);
+    if (kept && options) kept.options = options;
+    if (streamed < 0)
+      out.push({ type: 'tool_call', index, id: id || null, name, argsDelta: call.args });
+  }
+
+  /** Only where there is something that the provider wants back: signed reasoning, marks on texts and calls. */
+  #kept(): JsonObject | null {
+    const parts = this.#parts.filter(({ type, text }) => type !== 'text' || text !== '');
+    if (!parts.some(({ type, options }) => type === 'reasoning' || options)) return null;
+    const kept = parts.map(({ type, text, call, options }): KeptPart => ({
+      type,
+      ...(type === 'reasoning' ? { text } : null),
+      ...(type === 'text' ? { length: text.length } : null),
+      ...(call === undefined ? null : { call }),
+      ...(options ? { options } : null),
+    }));
+    return { aiSdk: toJsonValue({ provider: this.#provider, parts: kept }) };
   }
 }
 
-function metadataOf({ providerMetadata }: Record<string, unknown>): JsonObject | undefined {
-  return isRecord(providerMetadata) ? (toJsonValue(providerMetadata) as JsonObject) : undefined;
+function optionsOf({ providerMetadata }: Record<string, unknown>): JsonObject | null {
+  return isRecord(providerMetadata) ? (providerMetadata as JsonObject) : null; // made plain when kept
 }
-
-/** v2 counts flat, v3 and v4 in groups; the provider's own total counts where it is told. */
-function usageOfAnyVersion(usage: unknown): Partial<Usage> | null {
-  if (!isRecord(usage)) return null;
-  const { inputTokens, outputTokens, raw } = usage;
-  const input = count(isRecord(inputTokens) ? inputTokens['total'] : inputTokens);
-  const output = count(isRecord(outputTokens) ? outputTokens['total'] : outputTokens);
-  if (input === undefined && output === undefined) return null;
-  const wire = isRecord(raw) ? raw : {};
-  const total =
-    count(usage['totalTokens']) ?? count(wire['total_tokens'] ?? wire['totalTokenCount']);
-  const cachedInput = count(
-    isRecord(inputTokens) ? inputTokens['cacheRead'] : usage['cachedInputTokens'],
-  );
-  const reasoning = count(
-    isRecord(outputTokens) ? outputTokens['reasoning'] : usage['reasoningTokens'],
-  );
-  return {
-    input: input ?? 0,
-    output: output ?? 0,
-    ...(total === undefined ? null : { total }),
-    ...(cachedInput === undefined ? null : { cachedInput }),
-    ...(reasoning === undefined ? null : { reasoning }),
-  };
-}
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;

@@ -1,9 +1,10 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { messageOf } from '../../errors/error-record.ts';
-import { isRecord } from '../../json.ts';
+import { isRecord, parseJson } from '../../json.ts';
 import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
 import { connectionError } from './connection-error.ts';
-import { providerError } from './provider-error.ts';
+import { isErrorBody, providerError } from './provider-error.ts';
+import { headerMap } from './retry-after.ts';
 
 /** Errors by name: an instance check would fail across copies of their packages. */
 const unreadable = new Set([
@@ -13,10 +14,17 @@ const unreadable = new Set([
   'AI_EmptyResponseBodyError',
   'AI_NoContentGeneratedError',
 ]);
-const misconfigured = new Set(['AI_LoadAPIKeyError', 'AI_LoadSettingError', 'AI_NoSuchModelError']);
+const refused: ReadonlyMap<string, string> = new Map([
+  ['AI_LoadAPIKeyError', 'auth'],
+  ['AI_LoadSettingError', 'auth'],
+  ['AI_NoSuchModelError', 'not_found'],
+  ['AI_UnsupportedFunctionalityError', 'invalid_request'],
+  ['AI_InvalidPromptError', 'invalid_request'],
+  ['AI_InvalidArgumentError', 'invalid_request'],
+]);
 
 /** What a provider package threw or put into its stream, as one record. */
-export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer = {}): unknown {
+export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer = {}): AgentError {
   if (AgentError.is(thrown)) return thrown;
   if (!isRecord(thrown)) return inStream(String(thrown), now, partial, thrown);
   const name = String(thrown['name']);
@@ -27,9 +35,10 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
       partial,
       { cause: thrown },
     );
-  if (misconfigured.has(name))
+  const code = refused.get(name);
+  if (code !== undefined)
     return modelCallFailed(
-      { type: 'model', code: 'auth', message: messageOf(thrown), retryable: false },
+      { type: 'model', code, message: messageOf(thrown), retryable: false },
       partial,
       { cause: thrown },
     );
@@ -42,33 +51,25 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
   );
 }
 
-function refusal(error: Record<string, unknown>, now: number, partial: PartialAnswer): unknown {
+/** Without its cause, which holds the whole request. */
+function refusal(error: Record<string, unknown>, now: number, partial: PartialAnswer): AgentError {
   const status = typeof error['statusCode'] === 'number' ? error['statusCode'] : 0;
   const body = typeof error['responseBody'] === 'string' ? error['responseBody'] : '';
-  if (status === 0) return connectionError(error, now, partial);
-  if (status < 400)
-    return body === '' || !body.includes('error')
-      ? modelCallFailed(
-          {
-            type: 'validation',
-            code: 'unreadable_body',
-            message: String(error['message']),
-            status,
-          },
-          partial,
-          { cause: error },
-        )
-      : inStream(body, now, partial, error);
-  const headers = isRecord(error['responseHeaders']) ? error['responseHeaders'] : {};
+  if (status === 0) return connectionError(error['cause'] ?? error, now, partial);
+  const parsed = parseJson(body);
+  if (status < 400 && !(parsed.ok && isErrorBody(parsed.value)))
+    return modelCallFailed(
+      { type: 'validation', code: 'unreadable_body', message: messageOf(error), status },
+      partial,
+    );
   return modelCallFailed(
     providerError(
       status,
-      Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), String(v)])),
+      headerMap(error['responseHeaders']),
       body || JSON.stringify({ message: error['message'] }),
       now,
     ),
     partial,
-    { cause: error },
   );
 }
 

@@ -2,6 +2,8 @@ import { isRecord, parseJson, type JsonObject } from '../../json.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
+import { assistantParts } from './ai-sdk-kept.ts';
+import { mediaTypeOf } from './media-type.ts';
 
 export interface AiSdkSettings {
   readonly temperature?: number;
@@ -13,18 +15,15 @@ export interface AiSdkSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Settings of one provider, such as `{ anthropic: { thinking: … } }`. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
+  /** The same for the system prompt alone, such as `{ anthropic: { cacheControl: { type: 'ephemeral' } } }`. */
+  readonly systemOptions?: Readonly<Record<string, JsonObject>>;
+  /** `low`, `medium`, `high` and so on, for models of specification v4; older ones take it in `providerOptions`. */
+  readonly reasoning?: string;
 }
 
 export interface ModelFacts {
   readonly provider: string;
   readonly version: string;
-}
-
-/** What an answer's metadata keeps for the provider that gave it: signed reasoning, marks on calls. */
-export interface KeptForProvider {
-  readonly provider: string;
-  readonly reasoning: readonly { readonly text: string; readonly providerOptions?: JsonObject }[];
-  readonly calls: Readonly<Record<string, JsonObject>>;
 }
 
 /** The options of `doGenerate` and `doStream`, which are the same in every specification but for files. */
@@ -44,6 +43,7 @@ export function callOptions(
     'seed',
     'headers',
     'providerOptions',
+    'reasoning',
   ] as const;
   const given = Object.fromEntries(
     known.flatMap((key) => (rest[key] === undefined ? [] : [[key, rest[key]]])),
@@ -51,7 +51,7 @@ export function callOptions(
   return {
     ...given,
     ...(stop ? { stopSequences: stop } : null),
-    prompt: prompt(request, about),
+    prompt: prompt(request, settings, about),
     abortSignal,
     ...(tools.length > 0
       ? {
@@ -81,11 +81,17 @@ const choice = (toolChoice: ToolChoice): object =>
     ? { type: toolChoice }
     : { type: 'tool', toolName: toolChoice.tool };
 
-function prompt({ system, messages }: InferenceRequest, about: ModelFacts): object[] {
+function prompt(
+  { system, messages }: InferenceRequest,
+  { systemOptions }: AiSdkSettings,
+  about: ModelFacts,
+): object[] {
   const out: object[] = [];
-  if (system) out.push({ role: 'system', content: system });
+  const options = systemOptions ? { providerOptions: systemOptions } : null;
+  if (system) out.push({ role: 'system', content: system, ...options });
   let calls: ReadonlyMap<string, { readonly id: string; readonly name: string }> = new Map();
   let results: object[] | null = null;
+  let isFirst = true;
   for (const message of messages) {
     if (message.isTool()) {
       const call = calls.get(message.toolCallId ?? '');
@@ -104,42 +110,33 @@ function prompt({ system, messages }: InferenceRequest, about: ModelFacts): obje
       calls = new Map(
         message.toolCalls.map(({ id, providerId, name }) => [id, { id: providerId ?? id, name }]),
       );
-    out.push(promptMessage(message, about));
+    // an answer without a word is refused by some, and tells nothing
+    else if (message.isAssistant() && message.text === '') continue;
+    isFirst &&= message.isSystem();
+    out.push(promptMessage(message, about, isFirst));
   }
   return out;
 }
 
-function promptMessage(message: Message, about: ModelFacts): object {
+function promptMessage(message: Message, about: ModelFacts, isFirst: boolean): object {
   const { content } = message;
-  if (message.isSystem()) return { role: 'system', content: message.text };
-  if (message.isAssistant()) return { role: 'assistant', content: assistantParts(message, about) };
+  if (message.isSystem())
+    return isFirst || !systemFirst.test(about.provider)
+      ? { role: 'system', content: message.text }
+      : { role: 'user', content: [{ type: 'text', text: `<system>\n${message.text}\n</system>` }] };
+  if (message.isAssistant())
+    return { role: 'assistant', content: assistantParts(message, about.provider) };
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   return { role: 'user', content: parts.map((part) => promptPart(part, about)) };
 }
 
-function assistantParts(message: Message, { provider }: ModelFacts): object[] {
-  const kept = message.metadata['aiSdk'] as unknown as KeptForProvider | undefined; // written by the answer
-  const own = kept?.provider === provider ? kept : undefined;
-  const parts: object[] = (own?.reasoning ?? []).map((part) => ({ type: 'reasoning', ...part }));
-  if (message.text !== '') parts.push({ type: 'text', text: message.text });
-  for (const { id, providerId, name, args } of message.toolCalls) {
-    const wireId = providerId ?? id;
-    const providerOptions = own?.calls[wireId];
-    parts.push({
-      type: 'tool-call',
-      toolCallId: wireId,
-      toolName: name,
-      input: args,
-      ...(providerOptions ? { providerOptions } : null),
-    });
-  }
-  return parts;
-}
+/** Packages that refuse a system message behind the first word of the conversation. */
+const systemFirst = /anthropic|google|vertex|bedrock/;
 
 function promptPart(part: ContentPart, { version }: ModelFacts): object {
   if (part.type === 'text') return part;
   const mediaType =
-    part.mediaType ?? (part.type === 'image' ? 'image/*' : 'application/octet-stream');
+    part.url && !part.mediaType && part.type === 'image' ? 'image/*' : mediaTypeOf(part);
   const filename = part.type === 'file' && part.filename ? { filename: part.filename } : null;
   const url = part.url === undefined ? null : new URL(part.url);
   const plain = url ?? part.data ?? '';

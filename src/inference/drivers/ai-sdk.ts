@@ -1,12 +1,17 @@
 import { systemClock, type Clock } from '../../clock.ts';
 import { AgentError, show } from '../../errors/agent-error.ts';
-import { isRecord, type JsonObject } from '../../json.ts';
-import type { InferenceChunk, InferenceDriver, InferenceResponse } from '../inference-driver.ts';
+import { isRecord } from '../../json.ts';
+import type {
+  InferenceChunk,
+  InferenceDriver,
+  InferenceRequest,
+  InferenceResponse,
+} from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
-import { defaultPatience, within, type Patience } from './idle-timer.ts';
+import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
 
 /** Any AI SDK language model; only its shape counts, so no package of theirs is needed here. */
 export interface AiSdkModel {
@@ -37,70 +42,88 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
       `aiSdk() got ${show(isAiSdkModel(model) ? model.specificationVersion : model)}, expected a language model of specification ${versions.join(', ')}.`,
     );
   const { clock = systemClock } = options;
-  const patience = { ...defaultPatience, ...options };
+  const patience = patienceOf(options);
   const about = { provider: model.provider, version: model.specificationVersion };
 
-  /** The packages send once and leave retrying to the caller; a failure comes out as its record. */
+  /** The packages send once and leave retrying to the caller. */
   const ask = async (
     method: 'doGenerate' | 'doStream',
-    given: JsonObject | object,
+    request: InferenceRequest,
+    watch: RequestWatch,
   ): Promise<Record<string, unknown>> => {
-    try {
-      const asked = Promise.resolve(model[method](given as never)); // every version reads the same options
-      const result = await within(asked, patience.firstTokenTimeoutMs, 'nothing', clock);
-      if (isRecord(result)) return result;
-    } catch (error) {
-      throw aiSdkError(error, clock.now());
-    }
+    const given = callOptions(request, options, about, watch.signal);
+    const result = await watch.race(Promise.resolve(model[method](given as never))); // every version reads the same
+    if (isRecord(result)) return result;
     throw unreadable(`${method} returned no object`);
   };
+
+  const failure = (watch: RequestWatch, error: unknown, answer: AiSdkAnswer): AgentError =>
+    watch.silence
+      ? modelCallFailed(watch.silence, answer.partial)
+      : aiSdkError(error, clock.now(), answer.partial);
 
   return {
     name: `${model.provider}:${model.modelId}`,
     model: model.modelId,
     async infer(request, { signal }): Promise<InferenceResponse> {
-      const result = await ask('doGenerate', callOptions(request, options, about, signal));
-      if (!Array.isArray(result['content'])) throw unreadable('its content is no list');
+      const watch = new RequestWatch(signal, patience.wholeMs, patience.idleMs, clock);
       const answer = new AiSdkAnswer(model.provider);
-      for (const part of result['content'] as unknown[]) answer.take(part);
-      answer.finish(result);
-      return answer.response();
+      try {
+        const result = await ask('doGenerate', request, watch);
+        if (!Array.isArray(result['content'])) throw unreadable('its content is no list');
+        for (const part of result['content'] as unknown[]) answer.take(part);
+        answer.finish(result);
+        return answer.response();
+      } catch (error) {
+        throw watch.isCancelled ? signal.reason : failure(watch, error, answer);
+      } finally {
+        watch.release();
+      }
     },
     async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
-      const { stream } = await ask('doStream', callOptions(request, options, about, signal));
-      if (!(stream instanceof ReadableStream)) throw unreadable('it has no stream');
+      const watch = new RequestWatch(signal, patience.streamMs, patience.idleMs, clock);
       const answer = new AiSdkAnswer(model.provider);
-      const reader = (stream as ReadableStream<unknown>).getReader();
+      let reader: ReadableStreamDefaultReader<unknown> | undefined;
+      const close = (): void => void reader?.cancel().catch(() => {});
       try {
+        const { stream } = await ask('doStream', request, watch);
+        watch.heard(false);
+        if (!isStream(stream)) throw unreadable('it has no stream');
+        reader = stream.getReader();
+        watch.onOver(close);
         for (;;) {
-          const { done, value } = await within(
-            reader.read(),
-            patience.idleTimeoutMs,
-            'nothing more',
-            clock,
-          );
+          watch.listen();
+          const { done, value } = await reader.read();
           if (done) break;
           if (isRecord(value) && value['type'] === 'error') throw value['error'];
-          yield* answer.read(value);
+          const chunks = answer.read(value);
+          watch.heard(chunks.length > 0);
+          for (const chunk of chunks) yield chunk;
         }
+        watch.signal.throwIfAborted();
+        if (!answer.isFinished)
+          throw modelCallFailed(
+            {
+              type: 'timeout',
+              code: 'stream_incomplete',
+              message: 'The connection ended before the answer of the model was complete.',
+            },
+            answer.partial,
+          );
       } catch (error) {
-        throw aiSdkError(error, clock.now(), answer.partial);
+        throw watch.isCancelled ? signal.reason : failure(watch, error, answer);
       } finally {
-        reader.cancel().catch(() => {});
+        watch.release();
+        close();
       }
-      if (!answer.isFinished)
-        throw modelCallFailed(
-          {
-            type: 'timeout',
-            code: 'stream_incomplete',
-            message: 'The stream of the model ended before the answer was complete.',
-          },
-          answer.partial,
-        );
       yield { type: 'done', response: answer.response() };
     },
   };
 }
+
+/** By its shape: it may come from another realm or a polyfill. */
+const isStream = (value: unknown): value is ReadableStream<unknown> =>
+  isRecord(value) && typeof value['getReader'] === 'function';
 
 const unreadable = (what: string): AgentError =>
   modelCallFailed({

@@ -1,42 +1,46 @@
 import { isRecord } from '../../json.ts';
-import type { InferenceResponse, InferredToolCall } from '../inference-driver.ts';
-import { finishReasonOf, readCall, splitThink, spokenIn, string, usageIn } from './chat-message.ts';
+import type { InferenceResponse } from '../inference-driver.ts';
+import { finishReasonOf, spokenIn, string } from './chat-message.ts';
+import { usageIn } from './chat-usage.ts';
+import { GrowingCalls } from './growing-calls.ts';
+import { KeptReasoning } from './kept-for-provider.ts';
+import { splitThink } from './think-filter.ts';
 
 /** Reads a whole Chat Completions body; null when it has no choice to read. */
-export function readCompletion(body: unknown): InferenceResponse | null {
+export function readCompletion(body: unknown, server: string): InferenceResponse | null {
   if (!isRecord(body) || !Array.isArray(body['choices'])) return null;
-  const choice: unknown = body['choices'][0];
-  if (!isRecord(choice)) return null;
-  const { message } = choice;
+  const choices = (body['choices'] as unknown[]).filter(isRecord);
+  const choice = choices.find(({ index }) => index === 0) ?? choices[0];
+  if (!choice) return null;
+  const message = isRecord(choice['message']) ? choice['message'] : {};
   const word = string(choice['finish_reason']) || null;
-  const cutOff = finishReasonOf(word, false) === 'length';
-  const toolCalls = isRecord(message) ? callsIn(message, cutOff) : [];
+  const calls = callsIn(message);
+  const toolCalls = calls.list(finishReasonOf(word, false) === 'length');
   const { text, reasoning, refusal } = spokenIn(message);
   const { think, said } = splitThink(text);
+  const report = usageIn(body);
+  const kept = new KeptReasoning();
+  kept.read(message);
+  const metadata = kept.metadata(server, calls.extras(), toolCalls.length > 0);
   return {
     content: said,
     toolCalls,
-    reasoning: reasoning || think || null,
+    reasoning: reasoning || think,
     refusal: refusal || null,
     finishReason: finishReasonOf(word, toolCalls.length > 0),
-    usage: usageIn(body),
+    usage: report?.usage ?? null,
+    ...(report?.cost == null ? null : { cost: report.cost }),
+    ...(metadata ? { metadata } : null),
   };
 }
 
-function callsIn(message: Record<string, unknown>, cutOff: boolean): InferredToolCall[] {
-  const list = Array.isArray(message['tool_calls']) ? message['tool_calls'] : [];
-  const calls = list.flatMap((call: unknown) => {
-    const fn = isRecord(call) && isRecord(call['function']) ? call['function'] : null;
-    if (!isRecord(call) || !fn || string(fn['name']) === '') return [];
-    return [
-      readCall(string(call['id']), string(fn['name']), argumentText(fn['arguments']), cutOff),
-    ];
-  });
+function callsIn(message: Record<string, unknown>): GrowingCalls {
+  const calls = new GrowingCalls();
+  const list = Array.isArray(message['tool_calls']) ? (message['tool_calls'] as unknown[]) : [];
+  // each entry is a call of its own, whatever its index says
+  for (const [index, call] of list.entries())
+    if (isRecord(call)) calls.read([{ ...call, index }], []);
   const legacy = message['function_call'];
-  if (calls.length > 0 || !isRecord(legacy) || string(legacy['name']) === '') return calls;
-  return [readCall('', string(legacy['name']), argumentText(legacy['arguments']), cutOff)];
+  if (calls.length === 0 && isRecord(legacy)) calls.read([{ function: legacy }], []);
+  return calls;
 }
-
-/** Some servers send the arguments as an object instead of its text. */
-export const argumentText = (value: unknown): string =>
-  isRecord(value) ? JSON.stringify(value) : string(value);

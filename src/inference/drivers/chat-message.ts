@@ -1,6 +1,5 @@
 import { isRecord, parseJson } from '../../json.ts';
 import type { FinishReason, InferredToolCall } from '../inference-driver.ts';
-import type { Usage } from '../usage.ts';
 
 /** Text, reasoning and refusal of a message or a delta, wherever the provider put them. */
 export interface Spoken {
@@ -9,20 +8,32 @@ export interface Spoken {
   readonly refusal: string;
 }
 
-/** `content` is a string, null, a list of typed parts, or an empty object; reasoning has three other homes. */
-export function spokenIn(message: unknown): Spoken {
-  if (!isRecord(message)) return { text: '', reasoning: '', refusal: '' };
+/** Where reasoning may lie as a text beside the content; providers repeat it, so the first counts. */
+const reasoningKeys = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking'] as const;
+
+/** `content` is a string, null, a list of typed parts, or an empty object; reasoning has other homes. */
+export function spokenIn(message: Record<string, unknown>): Spoken {
   const { content } = message;
-  let text = typeof content === 'string' ? content : '';
-  let reasoning = string(message['reasoning_content']) || string(message['reasoning']);
-  if (reasoning === '' && Array.isArray(message['reasoning_details']))
-    reasoning = message['reasoning_details'].map(partText).join('');
-  if (Array.isArray(content))
-    for (const part of content)
-      if (isRecord(part) && (part['type'] === 'thinking' || part['type'] === 'reasoning'))
-        reasoning += partText(part);
-      else text += partText(part);
-  return { text, reasoning, refusal: string(message['refusal']) };
+  const refusal = string(message['refusal']);
+  const reasoning = reasoningIn(message);
+  if (typeof content === 'string') return { text: content, reasoning, refusal };
+  const said = { text: '', reasoning, refusal };
+  for (const part of Array.isArray(content) ? (content as unknown[]) : [content]) {
+    const type = isRecord(part) ? part['type'] : 'text';
+    if (type === 'thinking' || type === 'reasoning') said.reasoning += partText(part);
+    else if (type === 'refusal' && isRecord(part)) said.refusal += string(part['refusal']);
+    else said.text += partText(part);
+  }
+  return said;
+}
+
+function reasoningIn(message: Record<string, unknown>): string {
+  for (const key of reasoningKeys) {
+    const text = message[key];
+    if (typeof text === 'string' && text !== '') return text;
+  }
+  const details = message['reasoning_details'];
+  return Array.isArray(details) ? details.map(partText).join('') : '';
 }
 
 function partText(part: unknown): string {
@@ -35,36 +46,9 @@ function partText(part: unknown): string {
 
 export const string = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The last report of a body or chunk, in any of the places where providers put it; null when there is none. */
-export function usageIn(body: Record<string, unknown>): Partial<Usage> | null {
-  const groq = isRecord(body['x_groq']) ? body['x_groq']['usage'] : undefined;
-  const choices = Array.isArray(body['choices']) ? body['choices'] : [];
-  const [choice] = choices as unknown[];
-  const report = [body['usage'], groq, isRecord(choice) ? choice['usage'] : undefined].find(
-    isRecord,
-  );
-  if (!report) return null;
-  const input = count(report['prompt_tokens'] ?? report['input_tokens']);
-  const output = count(report['completion_tokens'] ?? report['output_tokens']);
-  if (input === undefined && output === undefined) return null;
-  const total = count(report['total_tokens']);
-  const inputDetails = report['prompt_tokens_details'] ?? report['input_tokens_details'];
-  const outputDetails = report['completion_tokens_details'] ?? report['output_tokens_details'];
-  const cachedInput =
-    count(isRecord(inputDetails) ? inputDetails['cached_tokens'] : undefined) ??
-    count(report['prompt_cache_hit_tokens'] ?? report['cached_tokens']);
-  const reasoning = count(isRecord(outputDetails) ? outputDetails['reasoning_tokens'] : undefined);
-  return {
-    input: input ?? 0,
-    output: output ?? 0,
-    ...(total === undefined ? null : { total }),
-    ...(cachedInput === undefined ? null : { cachedInput }),
-    ...(reasoning === undefined ? null : { reasoning }),
-  };
-}
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+/** Some servers send the arguments as an object instead of its text. */
+export const argumentText = (value: unknown): string =>
+  isRecord(value) ? JSON.stringify(value) : string(value);
 
 /** Arguments as an object where they are one; the text is kept where they are not. */
 export function readCall(
@@ -73,34 +57,32 @@ export function readCall(
   argsRaw: string,
   cutOff: boolean,
 ): InferredToolCall {
-  if (argsRaw.trim() === '' && !cutOff) return { id: id || null, name, args: {}, argsRaw };
+  const call = { id: id || null, name, argsRaw };
+  if (argsRaw.trim() === '') return cutOff ? call : { ...call, args: {} };
   const parsed = parseJson(argsRaw);
-  return parsed.ok && isRecord(parsed.value)
-    ? { id: id || null, name, args: parsed.value, argsRaw }
-    : { id: id || null, name, argsRaw };
+  return parsed.ok && isRecord(parsed.value) ? { ...call, args: parsed.value } : call;
 }
+
+const words: ReadonlyMap<string, FinishReason> = new Map([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['max_length', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['sensitive', 'content_filter'],
+  ['recitation', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['error', 'error'],
+  // the provider gave up in the middle of the answer: Zhipu, DeepSeek
+  ['network_error', 'error'],
+  ['insufficient_system_resource', 'error'],
+]);
 
 /** The provider's word in ours; calls mean `tool_calls` unless the turn was cut off. */
 export function finishReasonOf(word: string | null, hasCalls: boolean): FinishReason {
-  switch (word) {
-    case 'length':
-    case 'max_tokens':
-    case 'model_length':
-      return 'length';
-    case 'content_filter':
-    case 'safety':
-      return 'content_filter';
-    case 'error':
-      return 'error';
-    default:
-      return hasCalls ? 'tool_calls' : 'stop';
-  }
-}
-
-/** Splits `<think>…</think>` at the beginning of a text from what was said after it. */
-export function splitThink(text: string): { readonly think: string; readonly said: string } {
-  const [whole, think = ''] = /^\s*<think>([\s\S]*?)<\/think>\s*/.exec(text) ?? [];
-  return whole === undefined
-    ? { think: '', said: text }
-    : { think, said: text.slice(whole.length) };
+  const known = word === null ? undefined : words.get(word.toLowerCase().replaceAll('-', '_'));
+  return known ?? (hasCalls ? 'tool_calls' : 'stop');
 }

@@ -1,160 +1,132 @@
 import { isRecord } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
-import type { Usage } from '../usage.ts';
-import { argumentText } from './chat-completion.ts';
-import { finishReasonOf, readCall, splitThink, spokenIn, string, usageIn } from './chat-message.ts';
-
-interface GrowingCall {
-  id: string;
-  name: string;
-  args: string;
-}
+import type { PartialAnswer } from '../inference-error.ts';
+import { finishReasonOf, spokenIn, string } from './chat-message.ts';
+import { usageIn, type ChatUsage } from './chat-usage.ts';
+import { GrowingCalls } from './growing-calls.ts';
+import { KeptReasoning } from './kept-for-provider.ts';
+import { ThinkFilter } from './think-filter.ts';
 
 /** Puts a streamed answer together, chunk by chunk, and tells what is new in each. */
 export class ChatStream {
-  #text = '';
+  readonly #server: string;
+  #content = '';
   #reasoning = '';
   #refusal = '';
   #word: string | null = null;
-  #usage: Partial<Usage> | null = null;
-  readonly #calls: GrowingCall[] = [];
-  /** By the provider's index, where it gives one. */
-  readonly #byIndex: Map<number, GrowingCall> = new Map();
-  #think = new ThinkFilter();
-  #sawChoice = false;
+  #report: ChatUsage | null = null;
+  #reports = 0;
+  #endsWithReport = false;
+  #hasChoice = false;
+  readonly #calls = new GrowingCalls();
+  readonly #think = new ThinkFilter();
+  readonly #kept = new KeptReasoning();
+
+  constructor(server: string) {
+    this.#server = server;
+  }
 
   /** What a chunk adds; only the first choice is read. */
   read(chunk: Record<string, unknown>): InferenceChunk[] {
     const out: InferenceChunk[] = [];
-    const usage = usageIn(chunk);
-    if (usage) {
-      this.#usage = usage;
-      out.push({ type: 'usage', usage });
+    const report = usageIn(chunk);
+    this.#endsWithReport = report !== null;
+    if (report) {
+      this.#report = report;
+      this.#reports += 1;
+      out.push({ type: 'usage', ...report });
     }
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    for (const choice of choices as unknown[]) {
-      if (!isRecord(choice) || (choice['index'] ?? 0) !== 0) continue;
-      this.#sawChoice = true;
-      this.#word = string(choice['finish_reason']) || this.#word;
-      this.#readDelta(choice['delta'] ?? choice['message'], out);
-    }
+    if (Array.isArray(chunk['choices']))
+      for (const choice of chunk['choices'] as unknown[])
+        if (isRecord(choice) && (choice['index'] ?? 0) === 0) this.#readChoice(choice, out);
     return out;
   }
 
-  #readDelta(delta: unknown, out: InferenceChunk[]): void {
-    if (!isRecord(delta)) return;
-    const { text, reasoning, refusal } = spokenIn(delta);
-    this.#refusal += refusal;
-    this.#reasoning += reasoning;
-    if (reasoning !== '') out.push({ type: 'reasoning', text: reasoning });
-    if (text !== '') {
-      this.#text += text;
-      const said = this.#think.push(text);
-      if (said !== '') out.push({ type: 'content', text: said });
-    }
-    if (Array.isArray(delta['tool_calls']))
-      for (const [place, call] of (delta['tool_calls'] as unknown[]).entries())
-        if (isRecord(call)) this.#readCall(call, place, out);
+  /** What was held back as possible reasoning and turned out to be said. */
+  end(): InferenceChunk[] {
+    const out: InferenceChunk[] = [];
+    this.#say(this.#think.end(), out);
+    return out;
   }
 
-  #readCall(delta: Record<string, unknown>, place: number, out: InferenceChunk[]): void {
-    const fn = isRecord(delta['function']) ? delta['function'] : {};
-    const id = string(delta['id']);
-    const name = string(fn['name']);
-    const call = this.#callFor(delta['index'], id, name, place);
-    call.id ||= id;
-    call.name ||= name;
-    const argsDelta = argumentText(fn['arguments']);
-    call.args += argsDelta;
-    out.push({
-      type: 'tool_call',
-      index: this.#calls.indexOf(call),
-      id: call.id || null,
-      name: call.name,
-      argsDelta,
-    });
+  /** Whether there was anything to read at all. */
+  get hasChoice(): boolean {
+    return this.#hasChoice;
   }
 
-  /** By index; by id where the index is missing or stays 0 for every call; else the call at that place. */
-  #callFor(index: unknown, id: string, name: string, place: number): GrowingCall {
-    const sameId = id === '' ? undefined : this.#calls.find((call) => call.id === id);
-    if (typeof index === 'number') {
-      const known = this.#byIndex.get(index);
-      const isOther = known !== undefined && known.id !== '' && id !== '' && known.id !== id;
-      if (known && !isOther) return known;
-      const call = sameId ?? this.#begin();
-      this.#byIndex.set(index, call);
-      return call;
-    }
-    if (sameId) return sameId;
-    if (id !== '' || name !== '') return this.#begin();
-    return this.#calls[place] ?? this.#calls.at(-1) ?? this.#begin();
-  }
-
-  #begin(): GrowingCall {
-    const call: GrowingCall = { id: '', name: '', args: '' };
-    this.#calls.push(call);
-    return call;
-  }
-
-  get usage(): Partial<Usage> | null {
-    return this.#usage;
-  }
-
-  /** Whether the provider said that the turn is over. */
+  /**
+   * Whether a stream that ends here without `[DONE]` is whole: the provider gave its word, or counted up at the very
+   * end, or every call is there to its last brace.
+   */
   get isFinished(): boolean {
-    return this.#word !== null;
+    return (
+      this.#word !== null || (this.#endsWithReport && this.#reports === 1) || this.#calls.areWhole
+    );
   }
 
-  get sawChoice(): boolean {
-    return this.#sawChoice;
-  }
-
-  /** Text that was held back as possible reasoning and turned out to be said. */
-  rest(): string {
-    return this.#think.end();
+  get partial(): PartialAnswer {
+    const toolCalls = this.#calls.list(true);
+    return {
+      ...(this.#content === '' ? null : { content: this.#content }),
+      ...(toolCalls.length === 0 ? null : { toolCalls }),
+      ...this.#report,
+    };
   }
 
   response(): InferenceResponse {
     const cutOff = finishReasonOf(this.#word, false) === 'length';
-    const toolCalls = this.#calls
-      .filter((call) => call.name !== '')
-      .map(({ id, name, args }) => readCall(id, name, args, cutOff));
-    const { think, said } = splitThink(this.#text);
+    const toolCalls = this.#calls.list(cutOff);
+    const hasCalls = toolCalls.length > 0;
+    const metadata = this.#kept.metadata(this.#server, this.#calls.extras(), hasCalls);
     return {
-      content: said,
+      content: this.#content,
       toolCalls,
-      reasoning: this.#reasoning || think || null,
+      reasoning: this.#reasoning || this.#think.think,
       refusal: this.#refusal || null,
-      finishReason: finishReasonOf(this.#word, toolCalls.length > 0),
-      usage: this.#usage,
+      finishReason: finishReasonOf(this.#word, hasCalls),
+      usage: this.#report?.usage ?? null,
+      ...(this.#report?.cost == null ? null : { cost: this.#report.cost }),
+      ...(metadata ? { metadata } : null),
     };
   }
-}
 
-/** Keeps `<think>…</think>` at the beginning of the text off the screen. */
-class ThinkFilter {
-  #held = '';
-  #isOpen = false;
-
-  push(text: string): string {
-    if (this.#isOpen) return text;
-    this.#held += text;
-    const start = this.#held.trimStart();
-    if (start === '' || '<think>'.startsWith(start.slice(0, 7))) {
-      const closed = /<\/think>\s*(?=\S)/.exec(this.#held);
-      if (!closed || !start.startsWith('<think>')) return '';
-      this.#isOpen = true;
-      return this.#held.slice(closed.index + closed[0].length);
-    }
-    return this.end();
+  #readChoice(choice: Record<string, unknown>, out: InferenceChunk[]): void {
+    this.#hasChoice = true;
+    const { finish_reason: word, delta, message } = choice;
+    // a word that says what went wrong is not taken back by a later, ordinary one
+    if (string(word) !== '' && !isTelling(this.#word)) this.#word = string(word);
+    if (isRecord(delta)) this.#readDelta(delta, out);
+    // some repeat the whole message beside every delta, some send it in place of the only one
+    else if (isRecord(message) && this.#isEmpty) this.#readDelta(message, out);
   }
 
-  end(): string {
-    const { think, said } = splitThink(this.#held);
-    const isUnclosed = think === '' && this.#held.trimStart().startsWith('<think>');
-    this.#isOpen = true;
-    this.#held = '';
-    return isUnclosed ? '' : said;
+  #readDelta(delta: Record<string, unknown>, out: InferenceChunk[]): void {
+    const { text, reasoning, refusal } = spokenIn(delta);
+    if (reasoning !== '') {
+      this.#reasoning += reasoning;
+      this.#kept.read(delta);
+      out.push({ type: 'reasoning', text: reasoning });
+    } else if (delta['reasoning_details'] !== undefined) this.#kept.read(delta);
+    if (refusal !== '') this.#refusal += refusal;
+    if (text !== '') this.#say(this.#think.push(text), out);
+    const calls = delta['tool_calls'];
+    if (Array.isArray(calls)) this.#calls.read(calls as unknown[], out);
+    else if (isRecord(delta['function_call']))
+      this.#calls.read([{ index: 0, function: delta['function_call'] }], out);
+  }
+
+  #say(text: string, out: InferenceChunk[]): void {
+    if (text === '') return;
+    this.#content += text;
+    out.push({ type: 'content', text });
+  }
+
+  get #isEmpty(): boolean {
+    return this.#content === '' && this.#reasoning === '' && this.#calls.length === 0;
   }
 }
+
+const isTelling = (word: string | null): boolean => {
+  const reason = finishReasonOf(word, false);
+  return reason !== 'stop' && reason !== 'tool_calls';
+};

@@ -1,32 +1,29 @@
-import type { OpenAI } from 'openai';
 import { systemClock, type Clock } from '../../clock.ts';
-import { AgentError, invalidOption } from '../../errors/agent-error.ts';
-import { isRecord, parseJson } from '../../json.ts';
+import { invalidOption } from '../../errors/agent-error.ts';
 import type {
   InferenceChunk,
   InferenceDriver,
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
-import { modelCallFailed, type PartialAnswer } from '../inference-error.ts';
-import { readCompletion } from './chat-completion.ts';
-import { chatBody, type ChatDialect, type ChatSettings } from './chat-request.ts';
-import { ChatStream } from './chat-stream.ts';
+import { modelCallFailed } from '../inference-error.ts';
+import { ChatAnswer } from './chat-answer.ts';
+import { chatBody, type ChatSettings } from './chat-request.ts';
+import type { ChatDialect } from './chat-wire.ts';
 import { connectionError } from './connection-error.ts';
-import { defaultPatience, within, type Patience } from './idle-timer.ts';
-import { isErrorBody, providerError } from './provider-error.ts';
-import { SseReader, type SseEvent } from './sse.ts';
+import {
+  checkAddress,
+  connect,
+  isOpenAI,
+  secretsOf,
+  serverOf,
+  withoutSecrets,
+  type OpenAIConnection,
+} from './openai-client.ts';
+import { patienceOf, RequestWatch, type Patience } from './request-watch.ts';
+import { headerMap } from './retry-after.ts';
 
-export interface OpenAIOptions extends ChatSettings, Patience {
-  readonly apiKey?: string;
-  /** Variable of the environment that holds the key. Default OPENAI_API_KEY, unless `baseURL` is set: a key is never sent to another server. */
-  readonly apiKeyVariable?: string;
-  /** Any server that speaks Chat Completions. Default: OpenAI. */
-  readonly baseURL?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly fetch?: typeof fetch;
-  /** A client of your own, such as `new AzureOpenAI(...)`; then key, address and headers are its business. */
-  readonly client?: OpenAI;
+export interface OpenAIOptions extends OpenAIConnection, ChatSettings, Patience {
   readonly clock?: Clock;
 }
 
@@ -34,181 +31,88 @@ export interface OpenAIOptions extends ChatSettings, Patience {
 export function openai(model: string, options: OpenAIOptions = {}): InferenceDriver {
   if (typeof model !== 'string' || model === '')
     throw invalidOption('openai()', model, 'the name of a model');
-  const { clock = systemClock, baseURL } = options;
-  const patience = { ...defaultPatience, ...options };
-  const dialect: ChatDialect = baseURL
-    ? { maxTokensField: 'max_tokens', developerRole: 'system' }
-    : { maxTokensField: 'max_completion_tokens', developerRole: 'developer' };
-  let client: Promise<OpenAI> | undefined;
+  checkAddress(options.baseURL);
+  const { clock = systemClock } = options;
+  const patience = patienceOf(options);
+  const server = serverOf(options);
+  const dialect: ChatDialect = isOpenAI(options)
+    ? { maxTokensField: 'max_completion_tokens', developerRole: 'developer', server }
+    : { maxTokensField: 'max_tokens', developerRole: 'system', server };
+  let client: ReturnType<typeof connect> | undefined;
 
-  /** One request, never retried here; a refusal comes out as its record. */
+  /** One request, never retried here: the loop keeps the one account of retries. */
   const send = async (
     request: InferenceRequest,
     signal: AbortSignal,
-    stream: boolean,
+    isStream: boolean,
   ): Promise<Response> => {
-    client ??= options.client ? Promise.resolve(options.client) : connect(options, clock);
-    const { chat } = await client;
-    const body = chatBody(model, request, options, dialect, stream);
-    const sent = chat.completions
-      .create(body as never, { signal, maxRetries: 0, timeout: LONGEST_TIMEOUT_MS }) // the loop's deadline binds
+    client ??= connect(options, clock);
+    const { chat } = await client.catch((error: unknown) => {
+      client = undefined;
+      throw error;
+    });
+    const body = chatBody(model, request, options, dialect, isStream);
+    return chat.completions
+      .create(body as never, { signal, maxRetries: 0, timeout: LONGEST_TIMEOUT_MS })
       .asResponse();
-    try {
-      return await within(sent, patience.firstTokenTimeoutMs, 'nothing', clock);
-    } catch (error) {
-      throw connectionError(error, clock.now());
-    }
   };
+
+  async function* exchange(
+    request: InferenceRequest,
+    signal: AbortSignal,
+    isStream: boolean,
+  ): AsyncGenerator<InferenceChunk> {
+    const { streamMs, wholeMs, idleMs } = patience;
+    const watch = new RequestWatch(signal, isStream ? streamMs : wholeMs, idleMs, clock);
+    let answer: ChatAnswer | null = null;
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    const close = (): void => void reader?.cancel().catch(() => {});
+    try {
+      const response = await watch.race(send(request, watch.signal, isStream));
+      watch.heard(!isStream);
+      const { status, headers } = response;
+      answer = new ChatAnswer({ status, headers: headerMap(headers), server, now: clock.now() });
+      reader = response.body?.getReader();
+      watch.onOver(close);
+      while (reader && !answer.isDone) {
+        watch.listen();
+        const { done, value } = await reader.read();
+        if (done) break;
+        const chunks = answer.feed(value);
+        watch.heard(!isStream || answer.hasBegun);
+        for (const chunk of chunks) yield chunk;
+      }
+      watch.signal.throwIfAborted();
+      for (const chunk of answer.end()) yield chunk;
+      if (answer.failure) throw answer.failure;
+    } catch (error) {
+      if (watch.isCancelled) throw signal.reason;
+      const partial = answer?.partial;
+      const failure = watch.silence
+        ? modelCallFailed(watch.silence, partial)
+        : connectionError(error, clock.now(), partial);
+      throw withoutSecrets(failure, secretsOf(options));
+    } finally {
+      watch.release();
+      close();
+    }
+  }
 
   return {
     name: `openai:${model}`,
     model,
     async infer(request, { signal }): Promise<InferenceResponse> {
-      const response = await send(request, signal, false);
-      return readBody(response, await textOf(response, clock), clock);
+      for await (const chunk of exchange(request, signal, false))
+        if (chunk.type === 'done') return chunk.response;
+      throw modelCallFailed({
+        type: 'validation',
+        code: 'unreadable_body',
+        message: 'The provider sent no answer.',
+      });
     },
-    async *stream(request, { signal }): AsyncGenerator<InferenceChunk> {
-      const response = await send(request, signal, true);
-      yield* readStream(response, patience.idleTimeoutMs, clock);
-    },
+    stream: (request, { signal }) => exchange(request, signal, true),
   };
 }
 
-/** Long enough never to matter. */
+/** Long enough never to matter: the watch and the loop's deadline bind. */
 const LONGEST_TIMEOUT_MS = 0x7fffffff;
-
-async function connect(options: OpenAIOptions, clock: Clock): Promise<OpenAI> {
-  const sdk = await import('openai').catch((cause: unknown) => {
-    throw new AgentError(
-      'driver_missing',
-      'The OpenAI driver needs the official SDK, which is not installed. Run: npm install openai',
-      { cause },
-    );
-  });
-  const apiKey = options.apiKey ?? keyFromEnvironment(options);
-  return new sdk.OpenAI({
-    apiKey,
-    baseURL: options.baseURL ?? null,
-    maxRetries: 0,
-    defaultHeaders: { ...options.headers },
-    fetch: refusing(options.fetch ?? globalThis.fetch, clock),
-  });
-}
-
-/** A server of one's own often needs no key; the SDK wants one all the same. */
-function keyFromEnvironment({ apiKeyVariable, baseURL }: OpenAIOptions): string {
-  const variable = apiKeyVariable ?? (baseURL ? null : 'OPENAI_API_KEY');
-  if (variable === null) return 'none';
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const key = process?.env?.[variable];
-  if (key) return key;
-  throw new AgentError(
-    'invalid_option',
-    `No API key was found in ${variable}. Set it, pass { apiKey }, or pass { baseURL } of a server that needs none.`,
-  );
-}
-
-/** Reads refusals before the SDK does: it drops bodies that are not the JSON it expects. */
-const refusing =
-  (send: typeof fetch, clock: Clock): typeof fetch =>
-  async (input, init) => {
-    const response = await send(input, init);
-    if (response.ok) return response;
-    const body = await response.text();
-    throw modelCallFailed(providerError(response.status, headersOf(response), body, clock.now()));
-  };
-
-const headersOf = (response: Response): Record<string, string> =>
-  Object.fromEntries(response.headers.entries());
-
-async function textOf(response: Response, clock: Clock): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw connectionError(error, clock.now());
-  }
-}
-
-/** A whole body: an answer, an error that came with HTTP 200, or nothing that can be read. */
-function readBody(response: Response, text: string, clock: Clock): InferenceResponse {
-  const parsed = parseJson(text);
-  if (parsed.ok && isErrorBody(parsed.value))
-    throw modelCallFailed(providerError(response.status, headersOf(response), text, clock.now()));
-  const answer = parsed.ok ? readCompletion(parsed.value) : null;
-  if (answer) return answer;
-  const what = parsed.ok ? 'no choice in it' : `no JSON (${parsed.error})`;
-  throw modelCallFailed({
-    type: 'validation',
-    code: 'unreadable_body',
-    message: `The provider's answer cannot be read: ${what}. It begins: ${text.slice(0, 120)}`,
-    status: response.status,
-  });
-}
-
-async function* readStream(
-  response: Response,
-  idleMs: number,
-  clock: Clock,
-): AsyncGenerator<InferenceChunk> {
-  const reader = response.body?.getReader();
-  const sse = new SseReader();
-  const answer = new ChatStream();
-  let isDone = false;
-
-  const take = (event: SseEvent): InferenceChunk[] => {
-    if (event.data.trim() === '[DONE]') {
-      isDone = true;
-      return [];
-    }
-    const parsed = parseJson(event.data);
-    if (!parsed.ok || !isRecord(parsed.value)) {
-      if (event.event === 'error') throw inStream(event.data);
-      return [];
-    }
-    if (event.event === 'error' || isErrorBody(parsed.value)) {
-      answer.read(parsed.value);
-      throw inStream(event.data);
-    }
-    return answer.read(parsed.value);
-  };
-  const partial = (): PartialAnswer => (answer.usage ? { usage: answer.usage } : {});
-  const inStream = (body: string): AgentError =>
-    modelCallFailed(
-      providerError(response.status, headersOf(response), body, clock.now()),
-      partial(),
-    );
-
-  try {
-    while (reader && !isDone) {
-      const { done, value } = await within(reader.read(), idleMs, 'nothing more', clock);
-      for (const event of done ? sse.end() : sse.feed(value)) yield* take(event);
-      if (done) break;
-    }
-  } catch (error) {
-    throw connectionError(error, clock.now(), partial());
-  } finally {
-    reader?.cancel().catch(() => {});
-  }
-  if (sse.plainText.trim() !== '') {
-    yield* whole(readBody(response, sse.plainText.trim(), clock));
-    return;
-  }
-  if (!isDone && !answer.isFinished)
-    throw modelCallFailed(
-      {
-        type: 'timeout',
-        code: 'stream_incomplete',
-        message: 'The stream of the model ended before the answer was complete.',
-      },
-      partial(),
-    );
-  const rest = answer.rest();
-  if (rest !== '') yield { type: 'content', text: rest };
-  yield { type: 'done', response: answer.response() };
-}
-
-/** A stream that was answered with one JSON body. */
-function* whole(response: InferenceResponse): Generator<InferenceChunk> {
-  if (response.content !== '') yield { type: 'content', text: response.content };
-  yield { type: 'done', response };
-}

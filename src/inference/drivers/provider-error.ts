@@ -1,5 +1,6 @@
 import type { ErrorReport } from '../../errors/error-record.ts';
 import { isRecord, parseJson } from '../../json.ts';
+import { readErrorBody } from './error-body.ts';
 import { retryAfterMs, type HeaderMap } from './retry-after.ts';
 
 /** What a provider's refusal comes down to; the `code` of the record. */
@@ -9,6 +10,7 @@ export type ProviderErrorKind =
   | 'rate_limit'
   | 'overloaded'
   | 'timeout'
+  | 'cancelled'
   | 'context_length'
   | 'not_found'
   | 'invalid_request'
@@ -23,6 +25,7 @@ const meanings: Readonly<
   rate_limit: { type: 'rate_limit', retryable: true },
   overloaded: { type: 'rate_limit', retryable: true },
   timeout: { type: 'timeout', retryable: true },
+  cancelled: { type: 'timeout', retryable: true },
   context_length: { type: 'model', retryable: false },
   not_found: { type: 'model', retryable: false },
   invalid_request: { type: 'model', retryable: false },
@@ -30,13 +33,94 @@ const meanings: Readonly<
   server: { type: 'model', retryable: true },
 };
 
-/** The parts of an error body, whatever its shape. */
-interface ErrorBody {
-  readonly message: string | null;
-  /** Everything a provider may put its word for the failure into, in one lower-case text. */
+/** What a refusal is judged by. */
+interface Seen {
+  /** 0 when neither the transport nor the body tells one. */
+  readonly status: number;
+  /** The provider's own short words, such as `insufficient_quota`, in lower case. */
   readonly words: string;
-  readonly status: number | null;
+  /** Its sentence, in lower case. */
+  readonly said: string;
+  /** Whether it says when to come back. */
+  readonly hasHint: boolean;
 }
+
+const isUnclear = (status: number): boolean => status === 0 || status === 400;
+
+/** The first that fits. Words come before numbers where providers are known to send the wrong number. */
+const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] = [
+  [
+    'tool_use_failed',
+    ({ words, said }) =>
+      words.includes('tool_use_failed') || said.startsWith('tool call validation failed'),
+  ],
+  [
+    // Gemini says "exceeded your current quota" of a limit per minute too, and then says when to come back
+    'quota',
+    ({ status, words, said, hasHint }) =>
+      status === 402 ||
+      /insufficient_quota|insufficient_(?:balance|credits|funds)|billing_/.test(words) ||
+      (status < 500 &&
+        !hasHint &&
+        /exceeded your current quota|credit balance|insufficient (?:balance|credits?|funds|quota)|spending limit|used all available credits|check your (?:plan|billing)/.test(
+          said,
+        )),
+  ],
+  [
+    'context_length',
+    ({ status, words, said }) =>
+      status !== 429 &&
+      (/context_length|context_window|exceed_context/.test(words) ||
+        /context length|context window|context size|maximum (?:context|prompt length)|prompt is too long|input is too long|too many input tokens|input token count|reduce the length of the (?:messages|input|prompt)|inputs`? tokens? \+ `?max_new_tokens/.test(
+          said,
+        )),
+  ],
+  [
+    'overloaded',
+    ({ status, words, said, hasHint }) =>
+      status === 529 ||
+      /overloaded/.test(words) ||
+      (/overloaded/.test(said) && !isClientFault(status)) ||
+      (status === 503 &&
+        (hasHint || /capacity|unavailable|try again|busy|loading/.test(`${words} ${said}`))),
+  ],
+  [
+    'rate_limit',
+    ({ status, words, said }) =>
+      status === 429 ||
+      /rate.?limit|too.?many.?requests|resource_exhausted|throttl/.test(words) ||
+      ((status === 0 || status === 403) && /rate.?limit|too many requests/.test(said)),
+  ],
+  ['not_found', ({ status, words }) => status === 404 || /not_found/.test(words)],
+  [
+    'auth',
+    ({ status, words, said }) =>
+      status === 401 ||
+      (status === 403 && !/moderation|flagged/.test(said)) ||
+      (status < 500 &&
+        /api_?key|authentication|unauthori[sz]ed|unauthenticated|permission_denied/.test(words)) ||
+      (isUnclear(status) && /api.?key|unauthorized|authentication/.test(said)),
+  ],
+  [
+    'timeout',
+    ({ status, words, said }) =>
+      [408, 504, 522, 524].includes(status) ||
+      /timeout|deadline_exceeded/.test(words) ||
+      (status === 0 && /timed? ?out|deadline exceeded/.test(said)),
+  ],
+  [
+    'cancelled',
+    ({ status, words, said }) =>
+      status === 499 || /cancell?ed/.test(words) || (status === 0 && /cancell?ed/.test(said)),
+  ],
+  ['server', ({ status }) => status >= 500],
+  [
+    'invalid_request',
+    ({ status, words }) => status >= 400 || /invalid|bad_request|validation/.test(words),
+  ],
+];
+
+const isClientFault = (status: number): boolean => status >= 400 && status < 429;
 
 /** One record for any refusal: by HTTP status, by a body inside HTTP 200, by words where the status lies. */
 export function providerError(
@@ -46,114 +130,41 @@ export function providerError(
   now: number,
 ): ErrorReport {
   const parsed = parseJson(body);
-  const json: unknown = parsed.ok ? parsed.value : undefined;
-  const { message, words, status: inBody } = readErrorBody(json, body);
-  const status = httpStatus >= 400 ? httpStatus : inBody;
-  const kind = kindOf(status ?? statusOfWords(words), words);
-  const wait = retryAfterMs(headers, json, now);
+  const read = readErrorBody(parsed.ok ? parsed.value : undefined, body);
+  const status = httpStatus >= 400 ? httpStatus : read.status;
+  const hint = (limited: boolean): number | undefined =>
+    retryAfterMs(headers, read.error, read.message, now, limited);
+  const seen: Seen = {
+    status: status ?? 0,
+    words: read.words,
+    said: read.message?.toLowerCase() ?? '',
+    hasHint: hint(false) !== undefined,
+  };
+  const kind = rules.find(([, fits]) => fits(seen))?.[0] ?? 'server';
+  const { type, retryable } = meanings[kind];
+  const wait = hint(type === 'rate_limit');
   return {
-    ...meanings[kind],
+    type,
     code: kind,
-    message: message ?? `The provider refused with status ${status ?? 'unknown'}.`,
+    message: read.message ?? `The provider refused with status ${status ?? 'unknown'}.`,
+    retryable: retryable && headers['x-should-retry'] !== 'false',
     ...(status === null ? null : { status }),
     ...(wait === undefined ? null : { retryAfterMs: wait }),
   };
 }
 
-/** Whether a body that came with HTTP 200 is an error all the same. */
-export const isErrorBody = (json: unknown): boolean =>
-  isRecord(json) &&
-  ((json['error'] !== undefined && json['error'] !== null && json['error'] !== '') ||
-    json['type'] === 'error' ||
-    (json['object'] === 'error' && !Array.isArray(json['choices'])));
-
-export function readErrorBody(json: unknown, raw: string): ErrorBody {
-  const first: unknown = Array.isArray(json) ? json[0] : json;
-  if (!isRecord(first)) return { message: plainText(raw), words: raw.toLowerCase(), status: null };
-  const error = first['error'] ?? first;
-  const inner = isRecord(error) ? error : {};
-  const message =
-    text(error) ??
-    text(inner['message']) ??
-    text(first['message']) ??
-    text(first['detail']) ??
-    text(inner['detail']) ??
-    (isRecord(inner['error']) ? text(inner['error']['message']) : null);
-  const details = Array.isArray(inner['details']) ? inner['details'] : [];
-  const words = [
-    inner['code'],
-    inner['type'],
-    inner['status'],
-    first['code'],
-    first['type'],
-    ...details.map((detail) => (isRecord(detail) ? detail['reason'] : null)),
-    message,
-  ];
-  const numbers = [
-    inner['status_code'],
-    inner['code'],
-    inner['status'],
-    first['status'],
-    first['code'],
-  ];
-  return {
-    message,
-    words: words
-      .filter((word) => typeof word === 'string')
-      .join(' ')
-      .toLowerCase(),
-    status: numbers.find(isStatus) ?? null,
-  };
+/** Whether a body or a chunk that came with HTTP 200 is an error all the same. */
+export function isErrorBody(json: unknown): boolean {
+  if (Array.isArray(json)) return json.length > 0 && isErrorBody(json[0]);
+  if (!isRecord(json)) return false;
+  const { error, choices } = json;
+  if (isTold(error)) return true;
+  if (Array.isArray(choices)) {
+    const first: unknown = choices[0];
+    return isRecord(first) && isTold(first['error']);
+  }
+  return json['type'] === 'error' || json['object'] === 'error' || isRecord(error);
 }
 
-const isStatus = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 400 && value < 600;
-
-function kindOf(status: number, words: string): ProviderErrorKind {
-  if (/tool_use_failed|tool call validation failed/.test(words)) return 'tool_use_failed';
-  if (
-    /insufficient_quota|exceeded your current quota|billing|credit balance|insufficient (?:balance|credits)/.test(
-      words,
-    ) ||
-    status === 402
-  )
-    return 'quota';
-  if (
-    /context_length|context length|context window|maximum context|prompt is too long|input is too long|too many input tokens/.test(
-      words,
-    )
-  )
-    return 'context_length';
-  if (/overloaded/.test(words) || status === 529) return 'overloaded';
-  if (status === 429 || /rate.?limit|too many requests|resource_exhausted/.test(words))
-    return 'rate_limit';
-  if (
-    status === 401 ||
-    status === 403 ||
-    /api.?key|unauthorized|authentication|unauthenticated|permission_denied/.test(words)
-  )
-    return 'auth';
-  if (status === 404 || /model_not_found|not_found/.test(words)) return 'not_found';
-  if (status === 408 || status === 504) return 'timeout';
-  if (status === 503 && /capacity|unavailable|try again/.test(words)) return 'overloaded';
-  return status >= 500 ? 'server' : 'invalid_request';
-}
-
-/** Errors inside a stream often carry a word and no number. */
-function statusOfWords(words: string): number {
-  if (/insufficient_quota|rate.?limit|too many requests|resource_exhausted/.test(words)) return 429;
-  if (/overloaded/.test(words)) return 529;
-  if (/invalid_request|invalid_argument|tool_use_failed|context/.test(words)) return 400;
-  if (/authentication|api.?key/.test(words)) return 401;
-  return 500;
-}
-
-const text = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value : null;
-
-/** An HTML page or a bare line, as one short sentence. */
-function plainText(raw: string): string | null {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(raw)?.[1];
-  const words = (title ?? raw.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ').trim();
-  return words === '' ? null : words.slice(0, 300);
-}
+const isTold = (error: unknown): boolean =>
+  (typeof error === 'string' && error !== '') || (isRecord(error) && Object.keys(error).length > 0);

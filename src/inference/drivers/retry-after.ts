@@ -3,39 +3,55 @@ import { isRecord } from '../../json.ts';
 /** Header names in lower case. */
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/** The headers that say when to come back, most exact first. */
-const resetHeaders = [
-  'x-ratelimit-reset',
-  'x-ratelimit-reset-requests',
-  'x-ratelimit-reset-tokens',
-  'ratelimit-reset',
-  'ratelimitbysize-reset',
-  'anthropic-ratelimit-requests-reset',
-  'anthropic-ratelimit-tokens-reset',
-] as const;
+/** Headers as the rest of the drivers read them, whatever holds them. */
+export function headerMap(headers: unknown): HeaderMap {
+  const entries =
+    headers instanceof Headers
+      ? headers.entries()
+      : isRecord(headers)
+        ? Object.entries(headers)
+        : [];
+  return Object.fromEntries(Array.from(entries, ([k, v]) => [k.toLowerCase(), String(v)]));
+}
 
-/** How long the provider asks to wait, from any header or body form in use; undefined when it does not say. */
-export function retryAfterMs(headers: HeaderMap, body: unknown, now: number): number | undefined {
-  const inBody = isRecord(body) && isRecord(body['error']) ? body['error'] : body;
+/**
+ * How long the provider asks to wait, from any header or body form in use; undefined when it does not say. Headers
+ * that tell when a limit starts anew count only for a call that was `limited`.
+ */
+export function retryAfterMs(
+  headers: HeaderMap,
+  error: unknown,
+  message: string | null,
+  now: number,
+  limited: boolean,
+): number | undefined {
+  const repeated = headersIn(error);
   return (
-    positiveOf(number(headers['retry-after-ms'])) ??
-    waitOf(headers['retry-after'], now) ??
-    fromDetails(inBody) ??
-    fromMessage(inBody) ??
-    fromResets(headers, now) ??
-    fromResets(headersIn(inBody), now)
+    fromHeaders(headers, now) ??
+    fromFields(error, now) ??
+    fromDetails(error) ??
+    fromMessage(message) ??
+    fromHeaders(repeated, now) ??
+    (limited ? (fromResets(headers, now) ?? fromResets(repeated, now)) : undefined)
   );
 }
 
+/** A zero beside another hint is no hint. */
+const fromHeaders = (headers: HeaderMap, now: number): number | undefined =>
+  positiveOf(number(headers['retry-after-ms'])) ?? waitOf(headers['retry-after'], now);
+
+/** `x-ratelimit-reset-tokens` and its kin, of those limits that are spent; the longest counts. */
 function fromResets(headers: HeaderMap, now: number): number | undefined {
-  for (const name of resetHeaders) {
-    const spent = headers[name.replace('reset', 'remaining')];
-    // what is not spent did not cause the refusal
-    if (spent !== undefined && number(spent) !== 0) continue;
-    const wait = waitOf(headers[name], now);
-    if (wait !== undefined) return wait;
-  }
-  return undefined;
+  const waits = Object.keys(headers)
+    .filter((name) => /ratelimit.*reset/.test(name))
+    .filter((name) => {
+      const left = number(headers[name.replace('reset', 'remaining')]);
+      // what is not spent did not cause the refusal
+      return left === undefined || left <= 0;
+    })
+    .map((name) => waitOf(headers[name], now))
+    .filter((wait) => wait !== undefined);
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
 /** Seconds, a duration such as `1m13.5s`, a date, or an epoch in seconds or milliseconds. */
@@ -58,45 +74,69 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+const amount = String.raw`\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])`;
+const span = String.raw`${amount}(?:[\s,]*${amount})*`;
+const wholeSpan = new RegExp(`^${span}$`, 'i');
+const pieces = new RegExp(amount, 'gi');
+const asked = new RegExp(
+  String.raw`(?:try again|retry|wait|available)(?: again)?(?:\s+(?:in|after|for|at least|about))*:?\s*~?(?:(${span})|(?<=(?:in|after|for):?\s*)(\d+(?:\.\d+)?))`,
+  'i',
+);
+
 function durationOf(text: string): number | undefined {
   const trimmed = text.trim();
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(trimmed)) return undefined;
-  let total = 0;
-  for (const [, amount, unit = 's'] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g))
-    total += Number(amount) * (units[unit] ?? 0);
-  return positiveOf(total);
+  // units run together in `1m13.5s`
+  const spaced = trimmed.replaceAll(/([a-z])(?=\d)/gi, '$1 ');
+  return wholeSpan.test(spaced) ? positiveOf(sumOf(spaced)) : undefined;
+}
+
+const sumOf = (text: string): number =>
+  [...text.matchAll(pieces)].reduce((sum, [piece]) => {
+    const unit = piece.replace(/^[\d.\s]+/, '').toLowerCase();
+    const key = unit === 'ms' || unit.startsWith('milli') ? 'ms' : (unit[0] ?? 's');
+    return sum + Number.parseFloat(piece) * (units[key] ?? 0);
+  }, 0);
+
+/** `retry_after: 3` in seconds, `retry_after_ms`, in the error or in its metadata. */
+function fromFields(error: unknown, now: number): number | undefined {
+  if (!isRecord(error)) return undefined;
+  for (const place of [error, error['metadata'], error['details']]) {
+    if (!isRecord(place)) continue;
+    for (const [name, value] of Object.entries(place)) {
+      const key = name.toLowerCase().replaceAll(/[-_]/g, '');
+      if (!key.startsWith('retryafter')) continue;
+      const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
+      const wait = key.endsWith('ms') ? positiveOf(number(text)) : waitOf(text, now);
+      if (wait !== undefined) return wait;
+    }
+  }
+  return undefined;
 }
 
 /** Google's `details: [{ retryDelay: "37s" }]`. */
 function fromDetails(error: unknown): number | undefined {
   if (!isRecord(error) || !Array.isArray(error['details'])) return undefined;
-  for (const detail of error['details'])
-    if (isRecord(detail) && typeof detail['retryDelay'] === 'string')
-      return durationOf(detail['retryDelay']);
+  for (const detail of error['details'] as unknown[]) {
+    const delay = isRecord(detail) ? detail['retryDelay'] : undefined;
+    if (typeof delay === 'string') return durationOf(delay);
+    if (isRecord(delay)) return positiveOf(Number(delay['seconds']) * 1000);
+  }
   return undefined;
 }
 
-/** "Please try again in 1.2s", "retry after 20 seconds". */
-function fromMessage(error: unknown): number | undefined {
-  const message = isRecord(error) ? error['message'] : undefined;
-  if (typeof message !== 'string') return undefined;
-  const [, amount, unit = ''] =
-    /(?:try again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?(?:ms|s|m|h))+|\d+(?:\.\d+)?)\s*(seconds?|minutes?)?/i.exec(
-      message,
-    ) ?? [];
-  if (amount === undefined) return undefined;
-  if (/[a-z]$/i.test(amount)) return durationOf(amount.toLowerCase());
-  return positiveOf(Number(amount) * (unit.startsWith('minute') ? 60_000 : 1000));
+/** "Please try again in 1m13.5s", "retry after 20 seconds"; a bare number is seconds. */
+function fromMessage(message: string | null): number | undefined {
+  if (message === null) return undefined;
+  const [, spelled, seconds] =
+    asked.exec(message.replaceAll(/(\d(?:ms|[smhd]))(?=\d)/gi, '$1 ')) ?? [];
+  if (spelled !== undefined) return positiveOf(sumOf(spelled));
+  return seconds === undefined ? undefined : positiveOf(Number(seconds) * 1000);
 }
 
 /** OpenRouter repeats the upstream's headers in the body. */
 function headersIn(error: unknown): HeaderMap {
   const metadata = isRecord(error) ? error['metadata'] : undefined;
-  const headers = isRecord(metadata) ? metadata['headers'] : undefined;
-  if (!isRecord(headers)) return {};
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
-  );
+  return isRecord(metadata) ? headerMap(metadata['headers']) : {};
 }
 
 const number = (text: string | undefined): number | undefined => {
@@ -105,5 +145,6 @@ const number = (text: string | undefined): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
+/** Whole milliseconds; 1.1 seconds are 1,100 of them, whatever floating point makes of it. */
 const positiveOf = (ms: number | undefined): number | undefined =>
-  ms !== undefined && Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : undefined;
+  ms !== undefined && Number.isFinite(ms) && ms > 0 ? Math.ceil(ms - 1e-6) : undefined;

@@ -5,35 +5,58 @@ export interface SseEvent {
   readonly data: string;
 }
 
+/** More than any error body; what lies beyond is no message for anybody. */
+const LONGEST_STRAY = 65_536;
+
 /** Cuts a byte stream into server-sent events, wherever the reads fall, also inside a character. */
 export class SseReader {
-  readonly #events: SseEvent[] = [];
+  #events: SseEvent[] = [];
   readonly #decoder = new TextDecoder();
   readonly #parser = createParser({
-    onEvent: ({ event, data }) => this.#events.push({ event: event ?? '', data }),
+    onEvent: ({ event = '', data }) => {
+      this.#events.push({ event, data });
+    },
+    onError: ({ line }) => {
+      if (line !== undefined && this.#stray.length < LONGEST_STRAY) this.#stray += `${line}\n`;
+    },
   });
   #raw = '';
-  #count = 0;
+  #hasEvents = false;
+  #stray = '';
 
-  feed(bytes: Uint8Array): SseEvent[] {
+  feed(bytes: Uint8Array): readonly SseEvent[] {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
   /** The last event may lack its blank line. */
-  end(): SseEvent[] {
+  end(): readonly SseEvent[] {
     return this.#take(`${this.#decoder.decode()}\n\n`);
+  }
+
+  get hasEvents(): boolean {
+    return this.#hasEvents;
   }
 
   /** The text so far, as long as it held no event: a server may answer a stream with plain JSON. */
   get plainText(): string {
-    return this.#count === 0 ? this.#raw : '';
+    return this.#hasEvents ? '' : this.#raw.replaceAll(/^:.*$/gm, '').trim();
   }
 
-  #take(text: string): SseEvent[] {
-    if (this.#count === 0) this.#raw += text;
+  /** Lines between events that are none of the format, such as an error without `data:`. */
+  get stray(): string {
+    return this.#hasEvents ? this.#stray : '';
+  }
+
+  #take(text: string): readonly SseEvent[] {
+    if (!this.#hasEvents) this.#raw += text;
     this.#parser.feed(text);
-    const events = this.#events.splice(0);
-    this.#count += events.length;
+    const events = this.#events;
+    if (events.length === 0) return events;
+    this.#events = [];
+    if (!this.#hasEvents) {
+      this.#hasEvents = true;
+      this.#raw = '';
+    }
     return events;
   }
 }

@@ -1,0 +1,55 @@
+import { isRecord } from '../../json.ts';
+import type { Usage } from '../usage.ts';
+
+/** What a body or chunk says about its cost. */
+export interface ChatUsage {
+  readonly usage: Partial<Usage>;
+  /** Only OpenRouter bills on the wire; null elsewhere. */
+  readonly cost: number | null;
+}
+
+/** The report of a body or chunk, in any of the places where providers put it; null when there is none. */
+export function usageIn(body: Record<string, unknown>): ChatUsage | null {
+  const found = readReport(body['usage']);
+  if (found) return found;
+  const groq = body['x_groq'];
+  if (isRecord(groq)) return readReport(groq['usage']);
+  const { choices } = body;
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  return isRecord(first) ? readReport(first['usage']) : null;
+}
+
+function readReport(report: unknown): ChatUsage | null {
+  if (!isRecord(report)) return null;
+  const input = count(report['prompt_tokens'] ?? report['input_tokens']);
+  const output = count(report['completion_tokens'] ?? report['output_tokens']);
+  if (input === undefined && output === undefined) return null;
+  const inputDetails = report['prompt_tokens_details'] ?? report['input_tokens_details'];
+  const outputDetails = report['completion_tokens_details'] ?? report['output_tokens_details'];
+  const total = count(report['total_tokens']);
+  const cachedInput =
+    count(isRecord(inputDetails) ? inputDetails['cached_tokens'] : undefined) ??
+    count(report['prompt_cache_hit_tokens']) ??
+    count(report['cached_tokens']) ??
+    count(report['cache_read_input_tokens']);
+  const reasoning =
+    count(isRecord(outputDetails) ? outputDetails['reasoning_tokens'] : undefined) ??
+    count(report['reasoning_tokens']);
+  return {
+    usage: {
+      input: input ?? 0,
+      output: output ?? 0,
+      ...(total === undefined ? null : { total }),
+      ...(cachedInput === undefined ? null : { cachedInput }),
+      ...(reasoning === undefined ? null : { reasoning }),
+    },
+    cost: billedIn(report),
+  };
+}
+
+/** With a key of one's own at the upstream only a fee is billed here, and the price table knows better. */
+const billedIn = ({ cost, is_byok: ownKey }: Record<string, unknown>): number | null =>
+  typeof ownKey === 'boolean' && !ownKey && typeof cost === 'number' && cost >= 0 ? cost : null;
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;

@@ -1,0 +1,143 @@
+import { isRecord, parseJson, type JsonObject } from '../../json.ts';
+import type { InferenceChunk, InferredToolCall } from '../inference-driver.ts';
+import { argumentText, readCall, string } from './chat-message.ts';
+
+interface GrowingCall {
+  id: string;
+  name: string;
+  args: string;
+  /** Arguments that came before the name. */
+  untold: string;
+  /** Position among the calls that have a name; -1 until then. */
+  place: number;
+  extra: unknown;
+}
+
+/**
+ * Puts tool calls together from their pieces. Providers leave out the index, give 0 to every call, leave out the id,
+ * repeat id and name in every piece, or send whole calls at once.
+ */
+export class GrowingCalls {
+  readonly #calls: GrowingCall[] = [];
+  /** The call that pieces with this index belong to now. */
+  readonly #byIndex: Map<number, GrowingCall> = new Map();
+  #named = 0;
+
+  /** One delta's list of pieces. */
+  read(pieces: readonly unknown[], out: InferenceChunk[]): void {
+    for (const [place, piece] of pieces.entries())
+      if (isRecord(piece)) {
+        const known = pieces.length > 1 ? this.#calls[place] : undefined;
+        this.#readPiece(piece, known ?? this.#calls.at(-1), out);
+      }
+  }
+
+  /** The calls so far; without their arguments where the turn ended before they were whole. */
+  list(cutOff: boolean): InferredToolCall[] {
+    return this.#namedCalls().map(({ id, name, args }) => readCall(id, name, args, cutOff));
+  }
+
+  /** What a provider wants back with each call, such as the signature of a thought; null when there is nothing. */
+  extras(): readonly (JsonObject | null)[] | null {
+    const extras = this.#namedCalls().map(({ extra }) => (isRecord(extra) ? extra : null));
+    return extras.some((extra) => extra !== null) ? (extras as (JsonObject | null)[]) : null; // from JSON
+  }
+
+  /** Whether there are calls and none of them lacks a part. */
+  get areWhole(): boolean {
+    return (
+      this.#calls.length > 0 && this.#calls.every(({ name, args }) => name !== '' && isWhole(args))
+    );
+  }
+
+  get length(): number {
+    return this.#calls.length;
+  }
+
+  #namedCalls(): GrowingCall[] {
+    return this.#calls.filter(({ name }) => name !== '');
+  }
+
+  #readPiece(
+    piece: Record<string, unknown>,
+    neighbour: GrowingCall | undefined,
+    out: InferenceChunk[],
+  ): void {
+    const fn = isRecord(piece['function']) ? piece['function'] : {};
+    const id = string(piece['id']);
+    const name = string(fn['name']);
+    const args = argumentText(fn['arguments']);
+    const call = this.#callFor(piece['index'], id, name, args, neighbour);
+    call.id ||= id;
+    call.name ||= name;
+    call.args += args;
+    call.untold += args;
+    call.extra = piece['extra_content'] ?? call.extra;
+    this.#tell(call, out);
+  }
+
+  /** A call is told from its name on: without one there is nothing to show. */
+  #tell(call: GrowingCall, out: InferenceChunk[]): void {
+    if (call.name === '') return;
+    if (call.place < 0) call.place = this.#named++;
+    const { place: index, id, name, untold: argsDelta } = call;
+    call.untold = '';
+    out.push({ type: 'tool_call', index, id: id || null, name, argsDelta });
+  }
+
+  #callFor(
+    index: unknown,
+    id: string,
+    name: string,
+    args: string,
+    neighbour: GrowingCall | undefined,
+  ): GrowingCall {
+    const number = typeof index === 'string' && index !== '' ? Number(index) : index;
+    if (typeof number === 'number' && Number.isInteger(number)) {
+      const known = this.#byIndex.get(number);
+      if (known && continues(known, id, name, args, known.id === '')) return known;
+      const other = known && id !== '' ? this.#calls.find((call) => call.id === id) : undefined;
+      const call = other ?? this.#begin();
+      this.#byIndex.set(number, call);
+      return call;
+    }
+    const same = id === '' ? undefined : this.#calls.find((call) => call.id === id);
+    if (same) return same;
+    const goesOn = neighbour !== undefined && continues(neighbour, id, name, args, true);
+    return goesOn ? neighbour : this.#begin();
+  }
+
+  #begin(): GrowingCall {
+    const call: GrowingCall = { id: '', name: '', args: '', untold: '', place: -1, extra: null };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+/**
+ * Whether a piece goes on with a call, or begins the next one at the same place. Some repeat the name in every piece,
+ * others begin the next call without id behind a whole one; where `mayBegin` is false such a piece is glued on, and the
+ * call, which then cannot be read, is not run.
+ */
+function continues(
+  call: GrowingCall,
+  id: string,
+  name: string,
+  args: string,
+  mayBegin: boolean,
+): boolean {
+  if (id !== '' && call.id !== '') return id === call.id;
+  if (name === '' || call.name === '') return true;
+  if (name !== call.name) return false;
+  return !(
+    mayBegin &&
+    args.trimStart().startsWith('{') &&
+    args !== call.args &&
+    isWhole(call.args)
+  );
+}
+
+const isWhole = (args: string): boolean => {
+  const parsed = parseJson(args);
+  return parsed.ok && isRecord(parsed.value);
+};

@@ -1,0 +1,165 @@
+import type { OpenAI } from 'openai';
+import type { Clock } from '../../clock.ts';
+import { AgentError, invalidOption } from '../../errors/agent-error.ts';
+import { defaultRedactor, REDACTED } from '../../errors/redactor.ts';
+import { modelCallFailed, readFailure } from '../inference-error.ts';
+import { providerError } from './provider-error.ts';
+import { headerMap } from './retry-after.ts';
+
+/** How to reach a server. */
+export interface OpenAIConnection {
+  readonly apiKey?: string;
+  /** Variable of the environment that holds the key. Default OPENAI_API_KEY, at OpenAI alone: a key is never sent to another server. */
+  readonly apiKeyVariable?: string;
+  /** Any server that speaks Chat Completions. Default: OpenAI, whatever the environment says. */
+  readonly baseURL?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+  /** A client of your own, such as `new AzureOpenAI(...)`; then key, address and headers are its business. */
+  readonly client?: OpenAI;
+}
+
+const OPENAI = 'https://api.openai.com/v1';
+
+/** The address of the server that will answer. */
+export const serverOf = ({ baseURL, client }: OpenAIConnection): string =>
+  baseURL ?? client?.baseURL ?? OPENAI;
+
+/** Whether OpenAI's own models answer at this address, at OpenAI or at Azure, so that their newer names fit. */
+export const isOpenAI = (options: OpenAIConnection): boolean =>
+  /(?:^|\.)(?:openai|azure)\.com$/.test(new URL(serverOf(options)).hostname);
+
+/** Whether this is where OpenAI's key belongs. */
+const isHome = (options: OpenAIConnection): boolean =>
+  /^https:\/\/(?:[\w-]+\.)*openai\.com$/.test(new URL(serverOf(options)).origin);
+
+export async function connect(options: OpenAIConnection, clock: Clock): Promise<OpenAI> {
+  if (options.client) return wrapped(options.client, clock);
+  const sdk = await import('openai').catch((cause: unknown) => {
+    throw new AgentError(
+      'driver_missing',
+      'The OpenAI driver needs the official SDK, which is not installed. Run: npm install openai',
+      { cause },
+    );
+  });
+  const apiKey = keyOf(options);
+  const send: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  return new sdk.OpenAI({
+    // the SDK wants one even for a server of one's own, which needs none
+    apiKey: apiKey ?? 'none',
+    baseURL: serverOf(options),
+    maxRetries: 0,
+    ...(isHome(options) ? null : { organization: null, project: null }),
+    defaultHeaders: { ...(apiKey === null ? { authorization: null } : null), ...options.headers },
+    fetch: guarded(send, clock),
+  });
+}
+
+/** The same client with our eyes on its refusals, where its version can be copied. */
+function wrapped(client: OpenAI, clock: Clock): OpenAI {
+  const {
+    fetch: send,
+    apiVersion,
+    deploymentName,
+  } = client as unknown as {
+    readonly fetch?: typeof fetch; // private in their types
+    readonly apiVersion?: string;
+    readonly deploymentName?: string;
+  };
+  if (typeof client.withOptions !== 'function' || typeof send !== 'function') return client;
+  try {
+    return client.withOptions({
+      fetch: guarded(send, clock),
+      // an Azure client forgets these when it is copied
+      ...(apiVersion === undefined ? null : { apiVersion, deployment: deploymentName }),
+    });
+  } catch {
+    return client;
+  }
+}
+
+/** Null for a server of one's own, which often needs none. */
+export function keyOf(options: OpenAIConnection): string | null {
+  const variable = options.apiKeyVariable ?? (isHome(options) ? 'OPENAI_API_KEY' : null);
+  const key = (options.apiKey ?? (variable === null ? undefined : environment(variable)))?.trim();
+  if (key) {
+    // the network would show a key that it cannot send
+    if (/[^\x21-\x7e]/.test(key))
+      throw new AgentError(
+        'invalid_option',
+        'The API key holds characters that no key has. Copy it again.',
+      );
+    return key;
+  }
+  if (variable === null) return null;
+  throw new AgentError(
+    'invalid_option',
+    `No API key was found in ${variable}. Set it, pass { apiKey }, or pass { baseURL } of a server that needs none.`,
+  );
+}
+
+function environment(variable: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.[variable];
+}
+
+/**
+ * Reads refusals before the SDK does, for it drops bodies that are not the JSON it expects; and follows no redirect,
+ * for conversation and headers would go along to another server.
+ */
+const guarded =
+  (send: typeof fetch, clock: Clock): typeof fetch =>
+  async (input, init) => {
+    const response = await send(input, { ...init, redirect: 'manual' });
+    if (response.ok) return response;
+    if (response.status < 400) throw redirected(response);
+    // a body that breaks off still has a status
+    const body = await response.text().catch(() => '');
+    throw modelCallFailed(
+      providerError(response.status, headerMap(response.headers), body, clock.now()),
+    );
+  };
+
+function redirected({ status, headers }: Response): AgentError {
+  const location = headers.get('location') ?? '';
+  const target = URL.canParse(location) ? new URL(location).origin : 'another address';
+  return modelCallFailed({
+    type: 'model',
+    code: 'redirected',
+    message: `The server sends on to ${target}, which is not followed. Pass the address that answers as { baseURL }.`,
+    retryable: false,
+    ...(status > 0 ? { status } : null),
+  });
+}
+
+/** Keys and secret headers, for a provider that repeats them in its errors. */
+export function secretsOf(options: OpenAIConnection): readonly string[] {
+  const headers = Object.entries(options.headers ?? {})
+    .filter(([name]) => defaultRedactor.isSecretKey(name))
+    .flatMap(([, value]) => [value, value.replace(/^\w+\s+/, '')]);
+  const keys = [
+    options.apiKey,
+    options.client?.apiKey,
+    options.apiKeyVariable && environment(options.apiKeyVariable),
+  ];
+  return [...headers, ...keys, environment('OPENAI_API_KEY')]
+    .filter((secret) => typeof secret === 'string')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret.length >= 4)
+    .toSorted((a, b) => b.length - a.length);
+}
+
+/** The same failure without any of the secrets in it. */
+export function withoutSecrets(thrown: unknown, secrets: readonly string[]): unknown {
+  if (!AgentError.is(thrown, 'model_call_failed')) return thrown;
+  const { report, partial } = readFailure(thrown);
+  const found = secrets.filter((secret) => report.message.includes(secret));
+  if (found.length === 0) return thrown;
+  const message = found.reduce((text, secret) => text.replaceAll(secret, REDACTED), report.message);
+  return modelCallFailed({ ...report, message }, partial);
+}
+
+export function checkAddress(baseURL: string | undefined): void {
+  if (baseURL !== undefined && !(typeof baseURL === 'string' && URL.canParse(baseURL)))
+    throw invalidOption('baseURL', baseURL, 'an address such as http://127.0.0.1:11434/v1');
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '../../clock.ts';
+import { invalidOption } from '../../errors/agent-error.ts';
+import type { ErrorReport } from '../../errors/error-record.ts';
+
+/** How long a model call may keep silent. The agent's own time limit binds beside these. */
+export interface Patience {
+  /** Until the first piece of a streamed answer, 120,000 by default; until a whole answer begins, 600,000. */
+  readonly firstTokenTimeoutMs?: number;
+  /** Between two pieces of an answer that has begun. Default 60,000. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** The same with every limit known. */
+export interface ReadyPatience {
+  readonly streamMs: number;
+  readonly wholeMs: number;
+  readonly idleMs: number;
+}
+
+/** `Infinity` waits for ever. */
+export function patienceOf(options: Patience): ReadyPatience {
+  const { firstTokenTimeoutMs: first, idleTimeoutMs: idle } = options;
+  for (const [name, ms] of Object.entries({ firstTokenTimeoutMs: first, idleTimeoutMs: idle }))
+    if (ms !== undefined && !(typeof ms === 'number' && ms > 0))
+      throw invalidOption(name, ms, 'milliseconds above 0');
+  return { streamMs: first ?? 120_000, wholeMs: first ?? 600_000, idleMs: idle ?? 60_000 };
+}
+
+/**
+ * Watches over one request: follows the caller's signal, and ends the request by itself when nothing comes for too
+ * long. Whoever ends it, the connection is closed at once, and no listener stays on the caller's signal.
+ */
+export class RequestWatch {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal;
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #follow: () => void = () => this.#end();
+  #close: (() => void) | null = null;
+  #limitMs: number;
+  #since: number;
+  #hasBegun = false;
+  #isListening = true;
+  #silence: ErrorReport | null = null;
+  #stopTimer: () => void = () => {};
+
+  constructor(caller: AbortSignal, firstMs: number, idleMs: number, clock: Clock) {
+    this.#caller = caller;
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#limitMs = firstMs;
+    this.#since = clock.now();
+    if (caller.aborted) this.#controller.abort(caller.reason);
+    else caller.addEventListener('abort', this.#follow, { once: true });
+    this.#arm(firstMs);
+  }
+
+  /** For the request itself. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  get isOver(): boolean {
+    return this.#controller.signal.aborted;
+  }
+  /** Whether it was the caller who ended it. */
+  get isCancelled(): boolean {
+    return this.#caller.aborted && this.#silence === null;
+  }
+  /** Set when the request ended for its silence. */
+  get silence(): ErrorReport | null {
+    return this.#silence;
+  }
+
+  /** A piece of the answer is waited for. What the reader does between two pieces is not the model's silence. */
+  listen(): void {
+    if (this.#hasBegun) this.#since = this.#clock.now();
+    this.#isListening = true;
+  }
+
+  /** Something came; the idle limit counts from the first piece of the answer on. */
+  heard(isAnswer: boolean): void {
+    this.#isListening = false;
+    if (!isAnswer || this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#limitMs = this.#idleMs;
+    this.#since = this.#clock.now();
+    this.#stopTimer();
+    this.#arm(this.#idleMs);
+  }
+
+  /** Settles like `work`, or fails as soon as the request is over, even if nobody there listens to the signal. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const { signal } = this;
+      const over = (): void => reject(signal.reason as Error); // its maker's business
+      if (signal.aborted) over();
+      else signal.addEventListener('abort', over, { once: true });
+      work.then(resolve, reject);
+    });
+  }
+
+  /** What to do, once, when the request is over before its time. */
+  onOver(close: () => void): void {
+    this.#close = close;
+    if (this.isOver) close();
+  }
+
+  release(): void {
+    this.#stopTimer();
+    this.#caller.removeEventListener('abort', this.#follow);
+    this.#close = null;
+  }
+
+  /** One timer for many pieces: when it fires it looks how long the silence really was. */
+  #arm(ms: number): void {
+    if (!Number.isFinite(ms)) return;
+    this.#stopTimer = this.#clock.after(ms, () => {
+      const left = this.#isListening
+        ? this.#limitMs - (this.#clock.now() - this.#since)
+        : this.#limitMs;
+      if (left > 0) return this.#arm(left);
+      this.#silence = {
+        type: 'timeout',
+        code: 'idle_timeout',
+        message: `The model sent nothing${this.#hasBegun ? ' more' : ''} for ${this.#limitMs} ms.`,
+      };
+      this.#end();
+    });
+  }
+
+  #end(): void {
+    this.#stopTimer();
+    this.#controller.abort(this.#silence ? new Error(this.#silence.message) : this.#caller.reason);
+    this.#close?.();
+  }
+}
