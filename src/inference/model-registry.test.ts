@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { completion, delta, json, serve, sse } from '../../test/setup/loopback.ts';
+import { Messages } from '../messages/messages.ts';
+import { openai } from './drivers/openai.ts';
+import type { InferenceDriver, InferenceRequest } from './inference-driver.ts';
+import { createModelRegistry, driverOf } from './model-registry.ts';
+
+const request: InferenceRequest = {
+  system: null,
+  messages: Messages.from([{ role: 'user', content: 'hi' }]),
+  tools: [],
+  toolChoice: 'auto',
+  responseFormat: null,
+};
+const { signal } = new AbortController();
+const fake: InferenceDriver = {
+  name: 'fake',
+  infer: async () => ({ content: 'a', toolCalls: [], finishReason: 'stop', usage: null }),
+};
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('models by name', () => {
+  it.each([
+    'openai:gpt-5',
+    'groq:llama-3.3-70b-versatile',
+    'deepseek:deepseek-chat',
+    'mistral:mistral-small-latest',
+    'xai:grok-4',
+    'together:meta-llama/Llama-4-Maverick',
+    'openrouter:deepseek/deepseek-r1:free',
+    'ollama:gpt-oss:120b',
+    'lmstudio:m',
+    'vllm:m',
+    'llamacpp:m',
+  ])('%s costs nothing until it is used', (name) => {
+    const driver = driverOf(name);
+    expect(driver.name).toBe(name);
+    expect(driver.model).toBe(name.slice(name.indexOf(':') + 1));
+  });
+
+  it.each([
+    'gpt-5',
+    'openai/gpt-5',
+    'openai:',
+    ':gpt-5',
+    'nobody:gpt-5',
+    '',
+    'constructor:x',
+    'toString:x',
+    '__proto__:x',
+  ])('"%s" is refused with what there is', (name) => {
+    expect(() => createModelRegistry({ mine: () => fake }).resolve(name)).toThrow(
+      /There is no model ".*"\. Expected <provider>:<model> with a provider of: mine, openai, groq, .*createModelRegistry/,
+    );
+  });
+
+  it('prefixes of one’s own win, and get the rest of the name', () => {
+    const asked: string[] = [];
+    const registry = createModelRegistry({
+      openai: (model) => {
+        asked.push(model);
+        return fake;
+      },
+    });
+    expect(registry.resolve('openai:a:b')).toBe(fake);
+    expect(asked).toEqual(['a:b']);
+  });
+
+  it('a key that is missing is named with the first call', async () => {
+    vi.stubEnv('GROQ_API_KEY', '');
+    await expect(driverOf('groq:m').infer(request, { signal })).rejects.toThrow(/GROQ_API_KEY/);
+  });
+
+  it('anything that is no model is refused with what would do', () => {
+    expect(() => driverOf({ a: 1 } as never)).toThrow(
+      /driver with infer\(\), an AI SDK language model/,
+    );
+    expect(() => driverOf(undefined as never)).toThrow(/An agent needs a model/);
+  });
+
+  it('a named model streams and answers like the driver behind it', async () => {
+    vi.stubEnv('OPENAI_API_KEY', 'sk-test-00000000000000000000');
+    const server = await serve(sse(delta('a'), delta('b', 'stop')), json(completion('c')));
+    const real = globalThis.fetch;
+    vi.stubGlobal('fetch', (_input: unknown, init?: RequestInit) =>
+      real(`${server.url}/chat/completions`, init),
+    );
+    const driver = driverOf('openai:gpt-5');
+    const texts: string[] = [];
+    for await (const chunk of driver.stream?.(request, { signal }) ?? [])
+      if (chunk.type === 'content') texts.push(chunk.text);
+    expect(texts).toEqual(['a', 'b']);
+    expect((await driver.infer(request, { signal })).content).toBe('c');
+    vi.unstubAllGlobals();
+  });
+
+  it('leaving a named stream leaves the stream behind it', async () => {
+    const server = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify(delta('a'))}\n\n`);
+    });
+    const registry = createModelRegistry({
+      here: (model) => openai(model, { baseURL: server.url }),
+    });
+    for await (const chunk of registry.resolve('here:m').stream?.(request, { signal }) ?? [])
+      if (chunk.type === 'content') break;
+    await server.requests[0]?.left;
+  });
+});
