@@ -26,7 +26,9 @@ export class Cancelled extends Error {
 export class Cancellation {
   #cause: CancelCause | null = null;
   #controller: AbortController | null = null;
-  readonly #waiting: Set<Cancellable> = new Set();
+  /** Mostly one piece of work waits at a time; only the others need a set. */
+  #first: Cancellable | null = null;
+  #others: Set<Cancellable> | null = null;
 
   get cause(): CancelCause | null {
     return this.#cause;
@@ -45,19 +47,21 @@ export class Cancellation {
     if (this.#cause) return;
     this.#cause = cause;
     this.#controller?.abort(new Cancelled(cause));
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const work of waiting) work.cancelled(cause);
+    const waiting = [this.#first, ...(this.#others ?? [])];
+    this.#first = this.#others = null;
+    for (const work of waiting) work?.cancelled(cause);
   }
 
   /** Tells `work` on cancel, at once if that was before. */
   join(work: Cancellable): void {
     if (this.#cause) work.cancelled(this.#cause);
-    else this.#waiting.add(work);
+    else if (this.#first === null) this.#first = work;
+    else (this.#others ??= new Set()).add(work);
   }
 
   leave(work: Cancellable): void {
-    this.#waiting.delete(work);
+    if (this.#first === work) this.#first = null;
+    else this.#others?.delete(work);
   }
 
   /** Settles like `work`, or rejects with {@link Cancelled} as soon as this is cancelled. */

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAI as createOpenAIv4 } from 'ai-sdk-openai-v4';
-import { AgentBuilder, AgentState, Message, pairingProblem } from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, Message, pairingProblem } from 'onward';
 import { aiSdk, isAiSdkModel, type AiSdkModel, type AiSdkOptions } from 'onward/drivers/ai-sdk';
 import { mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -351,12 +351,13 @@ describe('what can go wrong', () => {
     const agent = AgentBuilder.base()
       .withModel(chatAt(server.url))
       .withTools(lookup)
-      .withErrorPolicy({ on: { validation: 'retry' } as never, maxRetries: 2 } as never)
+      .withErrorPolicy(ErrorPolicy.retryToolErrors(2))
       .build();
     agent.on('StreamChunk', () => {});
     const state = await agent.run('go');
     expect(lookup.calls).toEqual([]);
     expect(state.steps.at(0)?.errors[0]?.type).toBe('validation');
+    expect(state.output).toBe('sorry');
   });
 
   it.each<[string, unknown, RegExp]>([

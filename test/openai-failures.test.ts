@@ -343,6 +343,19 @@ describe('silence', () => {
     expect((await agent.run('hi')).output).toBe('abcefgh');
   });
 
+  it('white space keeps the line open until a whole answer is made', async () => {
+    const server = await serve(async (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      for (let i = 0; i < 4; i++) {
+        response.write('\n');
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+      response.end(JSON.stringify(completion('At last.')));
+    });
+    const agent = builder(server, 0, { idleTimeoutMs: 30 }).build();
+    expect((await agent.run('hi')).output).toBe('At last.');
+  });
+
   it('a reader that takes its time is not the silence of the model', async () => {
     const server = await serve(sse(delta('a'), delta('b', 'stop')));
     const driver = openai('m', { baseURL: server.url, idleTimeoutMs: 30 });

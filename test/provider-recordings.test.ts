@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   AgentError,
@@ -166,6 +167,7 @@ const kinds: Record<string, string> = {
   invalid_request: 'model',
   tool_use_failed: 'validation',
   server: 'model',
+  cancelled: 'timeout',
 };
 
 function errorDifferences(thrown: unknown, { expected: { error } }: Recording): string[] {
@@ -186,6 +188,16 @@ function errorDifferences(thrown: unknown, { expected: { error } }: Recording): 
     );
 }
 
+/** What is wrong with the reading of these pieces. */
+const wrongIn = (recording: Recording, parts: readonly Uint8Array[]): Promise<string[]> => {
+  const { error } = recording.expected;
+  return readWith(recording, parts).then(
+    (response) => (error ? ['no error'] : differences(response, recording)),
+    (thrown: unknown) =>
+      error ? errorDifferences(thrown, recording) : [`threw ${String(thrown)}`],
+  );
+};
+
 const found = existsSync(join(folder, 'INDEX.tsv'));
 
 const recordings: Recording[] = found
@@ -202,6 +214,57 @@ const recordings: Recording[] = found
       })
   : [];
 
+/** Fields that no reading hangs on. */
+const optional = new Set([
+  'created',
+  'object',
+  'model',
+  'provider',
+  'system_fingerprint',
+  'service_tier',
+  'logprobs',
+  'native_finish_reason',
+  'obfuscation',
+  'content_filter_results',
+  'annotations',
+]);
+
+/** How the same could have been written: keys in another order, other white space, optional fields left out. */
+interface Manner {
+  readonly isTurned: boolean;
+  readonly isBare: boolean;
+  readonly indent: number;
+  readonly lineBreak: string;
+}
+
+function rewritten(value: unknown, how: Manner): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewritten(item, how));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([key]) => !how.isBare || !optional.has(key))
+    .map(([key, inner]) => [key, rewritten(inner, how)] as const);
+  return Object.fromEntries(how.isTurned ? entries.toReversed() : entries);
+}
+
+function inManner(text: string, how: Manner): string {
+  const rewrite = (json: string): string =>
+    JSON.stringify(rewritten(JSON.parse(json), how), null, how.indent).replaceAll('\n', ' ');
+  if (!text.includes('data:')) return rewrite(text);
+  return text
+    .split(/\r?\n/)
+    .map((line) =>
+      line.replace(/^data: ?(\{.*\})$/, (_line, json: string) => `data: ${rewrite(json)}`),
+    )
+    .join(how.lineBreak);
+}
+
+const manner: fc.Arbitrary<Manner> = fc.record({
+  isTurned: fc.boolean(),
+  isBare: fc.boolean(),
+  indent: fc.nat(2),
+  lineBreak: fc.constantFrom('\n', '\r\n'),
+});
+
 describe.skipIf(!found)(
   'recorded answers of providers (skipped where the recordings are not present)',
   () => {
@@ -214,12 +277,7 @@ describe.skipIf(!found)(
       const name = `${recording.provider}/${recording.case}`;
       it.each(ways)('%s', async (way) => {
         const parts = pieces(bytes, cuts[way]?.(bytes, recording) ?? []);
-        const { error } = recording.expected;
-        const seen = await readWith(recording, parts).then(
-          (response) => (error ? ['no error'] : differences(response, recording)),
-          (thrown: unknown) =>
-            error ? errorDifferences(thrown, recording) : [`threw ${String(thrown)}`],
-        );
+        const seen = await wrongIn(recording, parts);
         if (recording.api === 'openai-chat') expect(seen).toEqual([]);
         // split points must not change the reading, right or not
         expect(listed[name] ?? seen).toEqual(seen);
@@ -231,6 +289,21 @@ describe.skipIf(!found)(
         tally.set(recording.provider, row);
       });
     });
+
+    it.each(recordings.filter(({ api }) => api === 'openai-chat'))(
+      'written in another manner and cut anywhere, $provider/$case reads the same',
+      async (recording) => {
+        const text = readFileSync(recording.body, 'utf8');
+        await fc.assert(
+          fc.asyncProperty(manner, fc.array(fc.nat(), { maxLength: 20 }), async (how, cuts) => {
+            const bytes = new TextEncoder().encode(inManner(text, how));
+            const offsets = recording.streaming ? cuts.map((cut) => cut % bytes.length) : [];
+            expect(await wrongIn(recording, pieces(bytes, offsets))).toEqual([]);
+          }),
+          { numRuns: 10 },
+        );
+      },
+    );
 
     it('where a package of others reads differently, the difference is known', () => {
       const differing = Object.entries(listed).filter(([, seen]) => seen.length > 0);

@@ -162,12 +162,11 @@ class Answer {
   /** Ours if the provider's is missing or used; always ours in nested agents, whose ids share the root's space. */
   #claimId(providerId: string | null): string {
     const { usedIds, parent } = this.#run;
-    const id =
-      providerId === null || providerId === '' || parent || usedIds.has(providerId)
-        ? callId()
-        : providerId;
-    usedIds.add(id);
-    return id;
+    const isUsable = providerId !== null && providerId !== '' && parent === null;
+    const id = isUsable ? providerId : callId();
+    const before = usedIds.size;
+    // a set that does not grow has seen the id before
+    return usedIds.add(id).size > before ? id : this.#claimId(null);
   }
 
   accept(response: InferenceResponse): void {

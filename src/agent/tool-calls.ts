@@ -47,7 +47,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   const tool = run.agent.tools.get(call.name);
   if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
   if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
-  const answer = run.approvals[call.id];
+  const answer = draft.announced.size > 0 ? run.approvals[call.id] : undefined;
   if (answer && 'deny' in answer) return desk.close('denied', `Denied by a person: ${answer.deny}`);
   const args = answer?.args === undefined ? call.args : desk.edit(answer.args);
   const waits = draft.announced.has(call.id);

@@ -264,11 +264,11 @@ describe('numbers for people', () => {
     expect(reason(costLimit(max), runView({ execution: { cost } }))).toBe(expected);
   });
 
-  it('seconds read in tenths, and stay exact in the context', () => {
+  it('seconds read in tenths, and to the millisecond in the context', () => {
     const view = runView({ execution: { cumulativeSeconds: 1.2345 } });
     expect(cumulativeExecutionTimeLimit({ seconds: 60 }).evaluate(view, asked())).toMatchObject({
       reason: '1.2 of 60 working seconds',
-      context: { used: 1.2345, limit: 60 },
+      context: { used: 1.235, limit: 60 },
     });
   });
 

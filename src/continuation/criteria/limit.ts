@@ -39,6 +39,7 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   const limitOf = (state: RunView, context: CriterionContext): number =>
     spec.limit?.(state, context) ?? max + (grant ? (context.grants[grant] ?? 0) : 0);
   const count = counter(spec);
+  const allow = allowance(spec, count);
 
   const criterion: ContinuationCriterion = {
     name,
@@ -58,9 +59,9 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
       const step = stepToJudge(state);
       const waitMs = (spec.isTime && step?.waitMs) || 0;
       const landed = step?.softLanding === name && isAnswered(step);
-      const counted = count(used, limit);
       if (!landed && !(context.workPending && used + waitMs / 1000 >= limit - ROUNDING))
-        return { criterion: name, decision: 'allow', reason: counted, context: { used, limit } };
+        return allow(used, limit);
+      const counted = count(used, limit);
       const how = landed
         ? `${counted} used, and this last step was kept for an answer without tools`
         : waitMs > 0 && used < limit
@@ -86,6 +87,29 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
     criterion.remainingMs = (state, context) =>
       (limitOf(state, context) - (spec.used(state, context.now) ?? 0)) * 1000;
   return criterion;
+}
+
+/** Most answers are this one, and every step keeps it: within a millisecond a time limit says the same. */
+function allowance(
+  { name, isTime }: LimitSpec,
+  count: (used: number, limit: number) => string,
+): (used: number, limit: number) => ContinuationEvaluation {
+  let last:
+    | (ContinuationEvaluation & {
+        readonly context: { readonly used: number; readonly limit: number };
+      })
+    | null = null;
+  return (exact, limit) => {
+    const used = isTime ? Math.round(exact * 1000) / 1000 : exact;
+    if (last?.context.used !== used || last.context.limit !== limit)
+      last = {
+        criterion: name,
+        decision: 'allow',
+        reason: count(exact, limit),
+        context: { used, limit },
+      };
+    return last;
+  };
 }
 
 /** "3 of 20 steps". Every step keeps such a line, so the same words are the same string. */

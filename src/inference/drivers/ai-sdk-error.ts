@@ -29,12 +29,15 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
   if (!isRecord(thrown)) return inStream(String(thrown), now, partial, thrown);
   const name = String(thrown['name']);
   if (name === 'AI_APICallError') return refusal(thrown, now, partial);
-  if (unreadable.has(name))
+  if (unreadable.has(name) || isOwnMistake(thrown)) {
+    const told = toldIn(thrown);
+    if (told !== null) return inStream(told, now, partial, thrown);
     return modelCallFailed(
       { type: 'validation', code: 'unreadable_body', message: messageOf(thrown) },
       partial,
       { cause: thrown },
     );
+  }
   const code = refused.get(name);
   if (code !== undefined)
     return modelCallFailed(
@@ -49,6 +52,20 @@ export function aiSdkError(thrown: unknown, now: number, partial: PartialAnswer 
     partial,
     thrown,
   );
+}
+
+/** A package that stumbles over an answer it did not expect; the network's own have a cause or say so. */
+const isOwnMistake = (thrown: unknown): boolean =>
+  thrown instanceof Error &&
+  ['TypeError', 'SyntaxError', 'RangeError'].includes(thrown.name) &&
+  thrown.cause === undefined &&
+  !/fetch|network|terminated|socket|connection|closed/i.test(thrown.message);
+
+/** The error that a package could not read, because it expected an answer. */
+function toldIn({ value, text }: Record<string, unknown>): string | null {
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  const body: unknown = value ?? (parsed?.ok ? parsed.value : undefined);
+  return isErrorBody(body) ? JSON.stringify(body) : null;
 }
 
 /** Without its cause, which holds the whole request. */

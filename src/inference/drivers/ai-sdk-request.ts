@@ -1,9 +1,13 @@
+import { show } from '../../errors/agent-error.ts';
 import { isRecord, parseJson, type JsonObject } from '../../json.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
+import type { ToolCall } from '../../messages/tool-call.ts';
 import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
+import { modelCallFailed } from '../inference-error.ts';
 import { assistantParts } from './ai-sdk-kept.ts';
 import { mediaTypeOf } from './media-type.ts';
+import { wireIds } from './wire-ids.ts';
 
 export interface AiSdkSettings {
   readonly temperature?: number;
@@ -89,43 +93,50 @@ function prompt(
   const out: object[] = [];
   const options = systemOptions ? { providerOptions: systemOptions } : null;
   if (system) out.push({ role: 'system', content: system, ...options });
-  let calls: ReadonlyMap<string, { readonly id: string; readonly name: string }> = new Map();
+  let ids: ReadonlyMap<string, string> = new Map();
+  let calls: readonly ToolCall[] = [];
   let results: object[] | null = null;
   let isFirst = true;
   for (const message of messages) {
     if (message.isTool()) {
-      const call = calls.get(message.toolCallId ?? '');
+      const id = message.toolCallId ?? '';
+      const call = calls.find((known) => known.id === id);
       // results of one answer belong into one message
       if (results === null) out.push({ role: 'tool', content: (results = []) });
       results.push({
         type: 'tool-result',
-        toolCallId: call?.id ?? message.toolCallId,
+        toolCallId: ids.get(id) ?? id,
         toolName: call?.name ?? message.name ?? 'tool',
         output: outputOf(message.text),
       });
       continue;
     }
     results = null;
-    if (message.toolCalls.length > 0)
-      calls = new Map(
-        message.toolCalls.map(({ id, providerId, name }) => [id, { id: providerId ?? id, name }]),
-      );
+    if (message.toolCalls.length > 0) {
+      calls = message.toolCalls;
+      ids = wireIds(calls);
+    }
     // an answer without a word is refused by some, and tells nothing
     else if (message.isAssistant() && message.text === '') continue;
     isFirst &&= message.isSystem();
-    out.push(promptMessage(message, about, isFirst));
+    out.push(promptMessage(message, ids, about, isFirst));
   }
   return out;
 }
 
-function promptMessage(message: Message, about: ModelFacts, isFirst: boolean): object {
+function promptMessage(
+  message: Message,
+  ids: ReadonlyMap<string, string>,
+  about: ModelFacts,
+  isFirst: boolean,
+): object {
   const { content } = message;
   if (message.isSystem())
     return isFirst || !systemFirst.test(about.provider)
       ? { role: 'system', content: message.text }
       : { role: 'user', content: [{ type: 'text', text: `<system>\n${message.text}\n</system>` }] };
   if (message.isAssistant())
-    return { role: 'assistant', content: assistantParts(message, about.provider) };
+    return { role: 'assistant', content: assistantParts(message, about.provider, ids) };
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   return { role: 'user', content: parts.map((part) => promptPart(part, about)) };
 }
@@ -135,13 +146,35 @@ const systemFirst = /anthropic|google|vertex|bedrock/;
 
 function promptPart(part: ContentPart, { version }: ModelFacts): object {
   if (part.type === 'text') return part;
-  const mediaType =
-    part.url && !part.mediaType && part.type === 'image' ? 'image/*' : mediaTypeOf(part);
   const filename = part.type === 'file' && part.filename ? { filename: part.filename } : null;
-  const url = part.url === undefined ? null : new URL(part.url);
-  const plain = url ?? part.data ?? '';
-  const wrapped = url ? { type: 'url', url } : { type: 'data', data: part.data ?? '' };
-  return { type: 'file', data: version === 'v4' ? wrapped : plain, mediaType, ...filename };
+  // the packages want bytes as bytes, also those that came as an address
+  const [, inType, inData] = /^data:([^;,]+);base64,(.*)$/s.exec(part.url ?? '') ?? [];
+  const data = inData ?? (part.url === undefined ? (part.data ?? '') : undefined);
+  const mediaType = part.mediaType ?? inType;
+  if (data !== undefined)
+    return {
+      type: 'file',
+      data: version === 'v4' ? { type: 'data', data } : data,
+      mediaType: mediaType ?? mediaTypeOf(part),
+      ...filename,
+    };
+  const url = addressOf(part.url ?? '');
+  return {
+    type: 'file',
+    data: version === 'v4' ? { type: 'url', url } : url,
+    mediaType: mediaType ?? (part.type === 'image' ? 'image/*' : mediaTypeOf(part)),
+    ...filename,
+  };
+}
+
+function addressOf(url: string): URL {
+  if (URL.canParse(url)) return new URL(url);
+  throw modelCallFailed({
+    type: 'model',
+    code: 'invalid_request',
+    message: `The url of a part is ${show(url)}, expected an address such as https://….`,
+    retryable: false,
+  });
 }
 
 /** Results that are JSON go as JSON; everything else is text. */

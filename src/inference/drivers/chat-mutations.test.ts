@@ -166,7 +166,7 @@ describe('however a provider writes it', () => {
         expectMeant(response, what, how.hasIds);
         expect(shown).toBe(what.text);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 600 },
     );
   });
 
@@ -197,7 +197,7 @@ describe('however a provider writes it', () => {
         };
         expectMeant(readCompletion(JSON.parse(written(body, how)), 's'), what, how.hasIds);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -212,7 +212,7 @@ describe('however a provider writes it', () => {
         expect(what.text.startsWith(failure?.partial.content ?? '')).toBe(true);
         expect(['timeout', 'validation']).toContain(failure?.report.type);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -241,7 +241,7 @@ describe('however a provider writes it', () => {
           expect(response === null).toBe(failure !== null);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 });

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
-import type { ToolCall } from '../../messages/tool-call.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
 import { fieldsFor, nothingKept, type KeptFields } from './kept-for-provider.ts';
 import { mediaTypeOf } from './media-type.ts';
+import { wireIds } from './wire-ids.ts';
 
 /** Names that differ between OpenAI itself and servers that speak its language. */
 export interface ChatDialect {
@@ -67,17 +67,6 @@ function wireMessage(
     })),
     ...kept.message,
   };
-}
-
-/** The provider's own ids, unless it gave one id to two calls. */
-function wireIds(calls: readonly ToolCall[]): ReadonlyMap<string, string> {
-  const given = calls.map(({ id, providerId }) => providerId ?? id);
-  return new Map(
-    calls.map(({ id }, i) => {
-      const wire = given[i] ?? id;
-      return [id, given.indexOf(wire) === i ? wire : id];
-    }),
-  );
 }
 
 function wirePart(part: ContentPart): JsonValue {

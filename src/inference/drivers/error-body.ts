@@ -1,4 +1,4 @@
-import { isRecord } from '../../json.ts';
+import { isRecord, parseJson } from '../../json.ts';
 
 /** The parts of an error body, whatever its shape. */
 export interface ErrorBody {
@@ -31,7 +31,8 @@ const sentenceKeys = [
 
 /** `error` as object, text or list, `detail`, a list of them, an HTML page, a bare line, or nothing at all. */
 export function readErrorBody(json: unknown, raw: string): ErrorBody {
-  const first: unknown = Array.isArray(json) ? json[0] : json;
+  const body = json === undefined ? eventIn(raw) : json;
+  const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(first)) {
     const message = typeof first === 'string' ? first : plainText(raw);
     return { message: cut(message), words: '', status: null, error: {} };
@@ -47,6 +48,13 @@ export function readErrorBody(json: unknown, raw: string): ErrorBody {
     status: status ?? null,
     error,
   };
+}
+
+/** The JSON of a refusal that came in the framing of a stream. */
+function eventIn(raw: string): unknown {
+  const [, data = ''] = /(?:^|\n)data: ?(\{.*\})/.exec(raw) ?? [];
+  const parsed = parseJson(data);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 function sentenceIn(value: unknown, depth = 0): string | null {
@@ -70,10 +78,12 @@ function wordsIn(place: Record<string, unknown>): string[] {
   const details = [place['details'], place['errors']].flatMap((list) =>
     Array.isArray(list) ? list : [],
   );
+  const { metadata } = place;
   return [
     place['code'],
     place['type'],
     place['status'],
+    isRecord(metadata) ? metadata['error_type'] : null,
     ...details.map((detail) => (isRecord(detail) ? detail['reason'] : null)),
   ].filter((word) => typeof word === 'string');
 }

@@ -8,6 +8,8 @@ interface GrowingCall {
   args: string;
   /** Arguments that came before the name. */
   untold: string;
+  /** Whether the last piece of them ended with a brace. */
+  isClosed: boolean;
   /** Position among the calls that have a name; -1 until then. */
   place: number;
   extra: unknown;
@@ -72,6 +74,7 @@ export class GrowingCalls {
     call.name ||= name;
     call.args += args;
     call.untold += args;
+    if (args !== '') call.isClosed = args.trimEnd().endsWith('}');
     call.extra = piece['extra_content'] ?? call.extra;
     this.#tell(call, out);
   }
@@ -108,7 +111,15 @@ export class GrowingCalls {
   }
 
   #begin(): GrowingCall {
-    const call: GrowingCall = { id: '', name: '', args: '', untold: '', place: -1, extra: null };
+    const call: GrowingCall = {
+      id: '',
+      name: '',
+      args: '',
+      untold: '',
+      isClosed: false,
+      place: -1,
+      extra: null,
+    };
     this.#calls.push(call);
     return call;
   }
@@ -133,6 +144,7 @@ function continues(
     mayBegin &&
     args.trimStart().startsWith('{') &&
     args !== call.args &&
+    call.isClosed &&
     isWhole(call.args)
   );
 }

@@ -69,7 +69,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
     const close = (): void => void reader?.cancel().catch(() => {});
     try {
       const response = await watch.race(send(request, watch.signal, isStream));
-      watch.heard(!isStream);
+      watch.heard(false);
       const { status, headers } = response;
       answer = new ChatAnswer({ status, headers: headerMap(headers), server, now: clock.now() });
       reader = response.body?.getReader();
@@ -79,7 +79,7 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
         const { done, value } = await reader.read();
         if (done) break;
         const chunks = answer.feed(value);
-        watch.heard(!isStream || answer.hasBegun);
+        watch.heard(isStream ? answer.hasBegun : value.some(isInk));
         for (const chunk of chunks) yield chunk;
       }
       watch.signal.throwIfAborted();
@@ -113,6 +113,9 @@ export function openai(model: string, options: OpenAIOptions = {}): InferenceDri
     stream: (request, { signal }) => exchange(request, signal, true),
   };
 }
+
+/** Servers send white space to keep the line open while a whole answer is in the making. */
+const isInk = (byte: number): boolean => byte > 0x20;
 
 /** Long enough never to matter: the watch and the loop's deadline bind. */
 const LONGEST_TIMEOUT_MS = 0x7fffffff;

@@ -91,7 +91,14 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
       /rate.?limit|too.?many.?requests|resource_exhausted|throttl/.test(words) ||
       ((status === 0 || status === 403) && /rate.?limit|too many requests/.test(said)),
   ],
-  ['not_found', ({ status, words }) => status === 404 || /not_found/.test(words)],
+  [
+    'not_found',
+    ({ status, words, said }) =>
+      status === 404 ||
+      /not_found/.test(words) ||
+      (isUnclear(status) &&
+        /model not found|not a valid model|(?:unknown|invalid|no such) model/.test(said)),
+  ],
   [
     'auth',
     ({ status, words, said }) =>

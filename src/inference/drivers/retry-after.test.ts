@@ -47,6 +47,8 @@ describe('retryAfterMs', () => {
       null,
       1000,
     ],
+    ['Azure: x-ms-retry-after-ms', { 'x-ms-retry-after-ms': '700' }, {}, null, 700],
+    ['OpenRouter: retry_after_seconds', {}, { metadata: { retry_after_seconds: 9 } }, null, 9000],
     ['Google: details[].retryDelay', {}, { details: [{}, { retryDelay: '37s' }] }, null, 37_000],
     ['Google: a fraction', {}, { details: [{ retryDelay: '37.25s' }] }, null, 37_250],
     ['Google: as an object', {}, { details: [{ retryDelay: { seconds: 4 } }] }, null, 4000],

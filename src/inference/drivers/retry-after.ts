@@ -38,7 +38,9 @@ export function retryAfterMs(
 
 /** A zero beside another hint is no hint. */
 const fromHeaders = (headers: HeaderMap, now: number): number | undefined =>
-  positiveOf(number(headers['retry-after-ms'])) ?? waitOf(headers['retry-after'], now);
+  positiveOf(number(headers['retry-after-ms'])) ??
+  positiveOf(number(headers['x-ms-retry-after-ms'])) ??
+  waitOf(headers['retry-after'], now);
 
 /** `x-ratelimit-reset-tokens` and its kin, of those limits that are spent; the longest counts. */
 function fromResets(headers: HeaderMap, now: number): number | undefined {

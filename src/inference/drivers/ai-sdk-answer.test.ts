@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { Message } from '../../messages/message.ts';
+import type { InferenceChunk } from '../inference-driver.ts';
+import { AiSdkAnswer } from './ai-sdk-answer.ts';
+import { assistantParts } from './ai-sdk-kept.ts';
+
+const said = (unified: string, raw: string | undefined = unified) => ({
+  type: 'finish',
+  finishReason: { unified, raw },
+  usage: { inputTokens: { total: 10, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } },
+});
+
+function read(...parts: readonly object[]) {
+  const answer = new AiSdkAnswer('p');
+  const chunks: InferenceChunk[] = parts.flatMap((part) => answer.read(part));
+  return { answer, chunks, response: answer.response() };
+}
+
+const text = (delta: string, id = 't') => ({ type: 'text-delta', id, delta });
+const call = (id: string, input: unknown, more: object = {}) => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: 'x',
+  input,
+  ...more,
+});
+
+describe('an answer of the AI SDK', () => {
+  it('text, reasoning and usage', () => {
+    const { response, chunks, answer } = read(
+      { type: 'stream-start', warnings: [] },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
+      { type: 'reasoning-end', id: 'r', providerMetadata: { p: { signature: 's' } } },
+      text('a'),
+      text('b'),
+      said('stop'),
+    );
+    expect(response).toMatchObject({
+      content: 'ab',
+      reasoning: 'Hm',
+      finishReason: 'stop',
+      usage: { input: 10, output: 5, cachedInput: 4, reasoning: 2 },
+      metadata: {
+        aiSdk: {
+          provider: 'p',
+          parts: [
+            { type: 'reasoning', text: 'Hm', options: { p: { signature: 's' } } },
+            { type: 'text', length: 2 },
+          ],
+        },
+      },
+    });
+    expect(chunks.map(({ type }) => type)).toEqual(['reasoning', 'content', 'content', 'usage']);
+    expect(answer.isFinished).toBe(true);
+  });
+
+  it.each<[unknown, string, boolean, string]>([
+    [{ unified: 'stop', raw: 'end_turn' }, 'stop', true, 'v3'],
+    [{ unified: 'stop', raw: undefined }, 'stop', true, 'v3, a word of the package'],
+    [{ unified: 'other', raw: 'eos' }, 'stop', true, 'v3, an unknown word'],
+    [{ unified: 'other', raw: undefined }, 'stop', false, 'v3, the provider said nothing'],
+    ['stop', 'stop', true, 'v2'],
+    ['unknown', 'stop', false, 'v2, the provider said nothing'],
+    ['content-filter', 'content_filter', true, 'v2'],
+    [{ unified: 'content-filter', raw: 'refusal' }, 'content_filter', true, 'v3'],
+    [{ unified: 'length', raw: 'max_tokens' }, 'length', true, 'v3'],
+    [{ unified: 'error', raw: 'error' }, 'error', true, 'v3'],
+  ])('finish %j is %s, whole: %s (%s)', (finishReason, expected, isFinished) => {
+    const { answer, response } = read(text('a'), { ...said('x'), finishReason });
+    expect(response.finishReason).toBe(expected);
+    expect(answer.isFinished).toBe(isFinished);
+  });
+
+  it('calls, streamed in pieces or at once', () => {
+    const { response, chunks } = read(
+      { type: 'tool-input-start', id: 'a', toolName: 'x' },
+      { type: 'tool-input-delta', id: 'a', delta: '{"q"' },
+      { type: 'tool-input-delta', id: 'a', delta: ':1}' },
+      call('a', '{"q":1}'),
+      call('b', { q: 2 }),
+      said('stop'),
+    );
+    expect(response.toolCalls.map(({ id, args }) => [id, args])).toEqual([
+      ['a', { q: 1 }],
+      ['b', { q: 2 }],
+    ]);
+    expect(response.finishReason).toBe('tool_calls');
+    const args = chunks
+      .filter((chunk) => chunk.type === 'tool_call')
+      .map((chunk) => chunk.argsDelta);
+    expect(args).toEqual(['{"q"', ':1}', '{"q":2}']);
+  });
+
+  it('two calls with one id stay two', () => {
+    const { response } = read(call('a', '{"q":1}'), call('a', '{"q":2}'), said('tool-calls'));
+    expect(response.toolCalls.map(({ args }) => args)).toEqual([{ q: 1 }, { q: 2 }]);
+  });
+
+  it('what the provider runs itself is no call of ours', () => {
+    const { response } = read(
+      { type: 'tool-input-start', id: 'a', toolName: 'web_search', providerExecuted: true },
+      { type: 'tool-input-delta', id: 'a', delta: '{}' },
+      call('a', '{}', { providerExecuted: true }),
+      text('found'),
+      said('stop'),
+    );
+    expect(response).toMatchObject({ content: 'found', toolCalls: [], finishReason: 'stop' });
+  });
+
+  it('a call that was never completed keeps its text, and has no arguments', () => {
+    const { response } = read(
+      { type: 'tool-input-start', id: 'a', toolName: 'x' },
+      { type: 'tool-input-delta', id: 'a', delta: '{"q":' },
+      said('tool-calls'),
+    );
+    expect(response.toolCalls).toEqual([{ id: 'a', name: 'x', argsRaw: '{"q":' }]);
+  });
+
+  it('what had arrived is there for a failure', () => {
+    const { answer } = read(text('a'), { type: 'tool-input-start', id: 'a', toolName: 'x' });
+    expect(answer.partial).toEqual({
+      content: 'a',
+      toolCalls: [{ id: 'a', name: 'x', argsRaw: '' }],
+    });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    [
+      'v2',
+      { inputTokens: 1, outputTokens: 2, totalTokens: 9, cachedInputTokens: 1, reasoningTokens: 2 },
+      { input: 1, output: 2, total: 9, cachedInput: 1, reasoning: 2 },
+    ],
+    ['v3', { inputTokens: { total: 1 }, outputTokens: { total: 2 } }, { input: 1, output: 2 }],
+    [
+      'the total of the wire',
+      { inputTokens: { total: 1 }, outputTokens: { total: 2 }, raw: { totalTokenCount: 9 } },
+      { input: 1, output: 2, total: 9 },
+    ],
+    ['none', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }, null],
+    ['missing', undefined, null],
+  ])('usage of %s', (_what, usage, expected) => {
+    expect(read({ ...said('stop'), usage }).response.usage).toEqual(expected);
+  });
+
+  it.each([[null], ['text'], [{}], [{ type: 'source' }], [{ type: 'raw', rawValue: {} }]])(
+    'a part %j adds nothing',
+    (part) => {
+      expect(new AiSdkAnswer('p').read(part)).toEqual([]);
+    },
+  );
+});
+
+describe('what goes back', () => {
+  const options = (n: number) => ({ providerMetadata: { p: { n } } });
+  const { response } = read(
+    { type: 'reasoning-start', id: 'r1', ...options(1) },
+    { type: 'reasoning-delta', id: 'r1', delta: 'Hm.' },
+    { type: 'text-start', id: 't1', ...options(2) },
+    text('Let ', 't1'),
+    call('a', '{}', options(3)),
+    { type: 'text-start', id: 't2', ...options(4) },
+    text('me look.', 't2'),
+    call('b', '{}'),
+    said('tool-calls'),
+  );
+  const message = (content: string, calls = ['a', 'b']): Message =>
+    Message.assistant(content, {
+      toolCalls: calls.map((id) => ({ id: `own-${id}`, providerId: id, name: 'x', args: {} })),
+      ...(response.metadata ? { metadata: response.metadata } : null),
+    });
+  const kinds = (parts: readonly object[]) => parts.map((part) => Object.values(part)[0] as string);
+
+  it('comes part by part in its order, each with its own marks', () => {
+    expect(assistantParts(message('Let me look.'), 'p')).toEqual([
+      { type: 'reasoning', text: 'Hm.', providerOptions: { p: { n: 1 } } },
+      { type: 'text', text: 'Let ', providerOptions: { p: { n: 2 } } },
+      {
+        type: 'tool-call',
+        toolCallId: 'a',
+        toolName: 'x',
+        input: {},
+        providerOptions: { p: { n: 3 } },
+      },
+      { type: 'text', text: 'me look.', providerOptions: { p: { n: 4 } } },
+      { type: 'tool-call', toolCallId: 'b', toolName: 'x', input: {} },
+    ]);
+  });
+
+  it('a text that changed goes as one, before the calls; one that was dropped does not go', () => {
+    expect(kinds(assistantParts(message('Look!'), 'p'))).toEqual([
+      'reasoning',
+      'text',
+      'tool-call',
+      'tool-call',
+    ]);
+    expect(kinds(assistantParts(message(''), 'p'))).toEqual([
+      'reasoning',
+      'tool-call',
+      'tool-call',
+    ]);
+  });
+
+  it('another provider gets words and calls alone', () => {
+    expect(assistantParts(message('Let me look.'), 'q')).toEqual([
+      { type: 'text', text: 'Let me look.' },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: {} },
+      { type: 'tool-call', toolCallId: 'b', toolName: 'x', input: {} },
+    ]);
+  });
+
+  it.each([[{}], [null], [{ provider: 'p' }], [{ provider: 'p', parts: 'x' }], ['x']])(
+    'metadata %j of others does no harm',
+    (aiSdk) => {
+      const odd = Message.assistant('a', { metadata: { aiSdk } });
+      expect(assistantParts(odd, 'p')).toEqual([{ type: 'text', text: 'a' }]);
+    },
+  );
+});

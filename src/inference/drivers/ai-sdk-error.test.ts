@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { readFailure } from '../inference-error.ts';
+import { aiSdkError } from './ai-sdk-error.ts';
+
+const named = (name: string, more: Record<string, unknown> = {}): Error =>
+  Object.assign(new Error('said'), { name, ...more });
+const read = (thrown: unknown) => readFailure(aiSdkError(thrown, 0, { content: 'a' }));
+
+describe('what packages of the AI SDK throw', () => {
+  it.each<[string, unknown, Record<string, unknown>]>([
+    [
+      'a refusal',
+      named('AI_APICallError', {
+        statusCode: 429,
+        responseBody: '{"error":{"message":"slow"}}',
+        responseHeaders: { 'Retry-After': '2' },
+      }),
+      { type: 'rate_limit', message: 'slow', status: 429, retryAfterMs: 2000 },
+    ],
+    [
+      'a refusal without body',
+      named('AI_APICallError', { statusCode: 500 }),
+      { type: 'model', code: 'server', message: 'said' },
+    ],
+    [
+      'an error inside HTTP 200',
+      named('AI_APICallError', {
+        statusCode: 200,
+        responseBody: '{"error":{"code":502,"message":"gone"}}',
+      }),
+      { code: 'server', status: 502, message: 'gone' },
+    ],
+    [
+      'a body that cannot be read',
+      named('AI_APICallError', { statusCode: 200, responseBody: '{"a":1}' }),
+      { type: 'validation', code: 'unreadable_body' },
+    ],
+    [
+      'no connection',
+      named('AI_APICallError', {
+        cause: new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }),
+      }),
+      { type: 'timeout', message: 'The connection to the model failed: connect ECONNREFUSED' },
+    ],
+    [
+      'JSON that is none',
+      named('AI_JSONParseError'),
+      { type: 'validation', code: 'unreadable_body' },
+    ],
+    ['JSON of another shape', named('AI_TypeValidationError'), { type: 'validation' }],
+    [
+      'an error where an answer was expected',
+      named('AI_TypeValidationError', { value: { error: { code: 503, message: 'overloaded' } } }),
+      { type: 'rate_limit', code: 'overloaded' },
+    ],
+    [
+      'the same as a text',
+      named('AI_JSONParseError', { text: '{"error":{"code":502,"message":"gone"}}' }),
+      { status: 502 },
+    ],
+    [
+      'a package that stumbles',
+      new TypeError("Cannot read properties of undefined (reading '0')"),
+      { type: 'validation', code: 'unreadable_body' },
+    ],
+    ['no key', named('AI_LoadAPIKeyError'), { type: 'model', code: 'auth', retryable: false }],
+    [
+      'no such model',
+      named('AI_NoSuchModelError'),
+      { type: 'model', code: 'not_found', retryable: false },
+    ],
+    [
+      'something it cannot do',
+      named('AI_UnsupportedFunctionalityError'),
+      { type: 'model', code: 'invalid_request', retryable: false },
+    ],
+    [
+      'a broken stream',
+      new TypeError('terminated'),
+      { type: 'timeout', code: 'connection_failed' },
+    ],
+    [
+      'an error object of a stream',
+      { type: 'overloaded_error', message: 'Overloaded' },
+      { type: 'rate_limit', code: 'overloaded' },
+    ],
+    ['an error object in an error', { error: { message: 'gone', code: 502 } }, { status: 502 }],
+    ['a text', 'rate limit reached', { type: 'rate_limit', message: 'rate limit reached' }],
+    ['nothing', undefined, { type: 'model', code: 'server' }],
+  ])('%s', (_what, thrown, expected) => {
+    const { report, partial } = read(thrown);
+    expect(report).toMatchObject(expected);
+    expect(partial).toEqual({ content: 'a' });
+  });
+
+  it('the request, which such an error holds, does not come along', () => {
+    const thrown = named('AI_APICallError', {
+      statusCode: 400,
+      requestBodyValues: { messages: ['private'] },
+    });
+    expect(aiSdkError(thrown, 0).cause).toBeUndefined();
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { ContentPart } from '../../messages/content-part.ts';
+import { Message } from '../../messages/message.ts';
+import { Messages } from '../../messages/messages.ts';
+import type { InferenceRequest } from '../inference-driver.ts';
+import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
+
+const { signal } = new AbortController();
+const options = (
+  more: Partial<InferenceRequest> = {},
+  settings: AiSdkSettings = {},
+  version = 'v3',
+  provider = 'openai.chat',
+): Record<string, unknown> => ({
+  ...callOptions(
+    {
+      system: null,
+      messages: Messages.from([{ role: 'user', content: 'hi' }]),
+      tools: [],
+      toolChoice: 'auto',
+      responseFormat: null,
+      ...more,
+    },
+    settings,
+    { provider, version },
+    signal,
+  ),
+});
+const prompt = (messages: readonly Message[], version = 'v3', provider = 'openai.chat'): unknown =>
+  options({ messages: Messages.from(messages) }, {}, version, provider)['prompt'];
+
+describe('what a model of the AI SDK is asked', () => {
+  it('a plain question says nothing but itself', () => {
+    expect(options()).toEqual({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+      abortSignal: signal,
+    });
+  });
+
+  it('settings go under their names; what is not said is not sent', () => {
+    const settings: AiSdkSettings = { temperature: 0, stop: ['x'], seed: 7, reasoning: 'low' };
+    const { prompt: _prompt, abortSignal: _signal, ...rest } = options({}, settings);
+    expect(rest).toEqual({ temperature: 0, stopSequences: ['x'], seed: 7, reasoning: 'low' });
+  });
+
+  it.each<[InferenceRequest['toolChoice'], object]>([
+    ['auto', { type: 'auto' }],
+    ['none', { type: 'none' }],
+    ['required', { type: 'required' }],
+    [{ tool: 'x' }, { type: 'tool', toolName: 'x' }],
+  ])('tool choice %j is %j', (toolChoice, expected) => {
+    const tools = [{ name: 'x', description: 'X.', parameters: { type: 'object' } }];
+    expect(options({ tools, toolChoice })).toMatchObject({
+      toolChoice: expected,
+      tools: [{ type: 'function', name: 'x', description: 'X.', inputSchema: { type: 'object' } }],
+    });
+  });
+
+  it('results of one answer go in one message, with the ids and names of their calls', () => {
+    const asked = Message.assistant('', {
+      toolCalls: [
+        { id: 'a', providerId: '0', name: 'x', args: {} },
+        { id: 'b', providerId: '0', name: 'y', args: {} },
+      ],
+    });
+    const results = [Message.tool('a', '{"n":1}'), Message.tool('b', 'two')];
+    expect(prompt([asked, ...results])).toMatchObject([
+      { role: 'assistant', content: [{ toolCallId: '0' }, { toolCallId: 'b' }] },
+      {
+        role: 'tool',
+        content: [
+          { toolCallId: '0', toolName: 'x', output: { type: 'json', value: { n: 1 } } },
+          { toolCallId: 'b', toolName: 'y', output: { type: 'text', value: 'two' } },
+        ],
+      },
+    ]);
+  });
+
+  it('an answer without a word is left out', () => {
+    const roles = (prompt([Message.user('a'), Message.assistant('')]) as { role: string }[]).map(
+      ({ role }) => role,
+    );
+    expect(roles).toEqual(['user']);
+  });
+
+  it('a system message in the middle stays one where the provider knows such', () => {
+    const messages = [Message.system('a'), Message.user('b'), Message.developer('c')];
+    const roles = (provider: string) =>
+      (prompt(messages, 'v3', provider) as { role: string }[]).map(({ role }) => role);
+    expect(roles('openai.chat')).toEqual(['system', 'user', 'system']);
+    expect(roles('anthropic.messages')).toEqual(['system', 'user', 'user']);
+    expect(roles('google.generative-ai')).toEqual(['system', 'user', 'user']);
+  });
+
+  it.each<[string, ContentPart, object, object]>([
+    [
+      'inline',
+      { type: 'image', data: '/9j/4A' },
+      { data: '/9j/4A', mediaType: 'image/jpeg' },
+      { data: { type: 'data', data: '/9j/4A' }, mediaType: 'image/jpeg' },
+    ],
+    [
+      'by address',
+      { type: 'image', url: 'https://x.org/a' },
+      { data: new URL('https://x.org/a'), mediaType: 'image/*' },
+      { data: { type: 'url', url: new URL('https://x.org/a') }, mediaType: 'image/*' },
+    ],
+    [
+      'inline as an address',
+      { type: 'image', url: 'data:image/webp;base64,AAAA' },
+      { data: 'AAAA', mediaType: 'image/webp' },
+      { data: { type: 'data', data: 'AAAA' }, mediaType: 'image/webp' },
+    ],
+    [
+      'a document',
+      { type: 'file', data: 'JVBERi0x', filename: 'a.pdf' },
+      { data: 'JVBERi0x', mediaType: 'application/pdf', filename: 'a.pdf' },
+      { data: { type: 'data', data: 'JVBERi0x' }, mediaType: 'application/pdf' },
+    ],
+  ])('files, %s, as v3 and as v4 want them', (_what, part, v3, v4) => {
+    const sent = (version: string) => prompt([Message.user([part])], version);
+    expect(sent('v3')).toMatchObject([{ content: [{ type: 'file', ...v3 }] }]);
+    expect(sent('v4')).toMatchObject([{ content: [{ type: 'file', ...v4 }] }]);
+  });
+
+  it('an address that is none is a failure that no retry cures', () => {
+    expect(() => prompt([Message.user([{ type: 'image', url: 'a.png' }])])).toThrow(/"a\.png"/);
+  });
+});

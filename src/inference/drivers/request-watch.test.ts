@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { patienceOf, RequestWatch } from './request-watch.ts';
+
+const never = new Promise<never>(() => {});
+
+function watched(firstMs = 100, idleMs = 50) {
+  const clock = fakeClock();
+  const caller = new AbortController();
+  const watch = new RequestWatch(caller.signal, firstMs, idleMs, clock);
+  return { clock, caller, watch };
+}
+
+describe('RequestWatch', () => {
+  it('ends a request that never begins, even one that does not listen', async () => {
+    const { clock, watch } = watched();
+    let closed = 0;
+    watch.onOver(() => closed++);
+    const waiting = watch.race(never).catch((error: unknown) => error);
+    await clock.advance(99);
+    expect(watch.isOver).toBe(false);
+    await clock.advance(1);
+    expect(await waiting).toBeInstanceOf(Error);
+    expect(watch.silence).toMatchObject({ type: 'timeout', code: 'idle_timeout' });
+    expect(watch.silence?.message).toBe('The model sent nothing for 100 ms.');
+    expect([watch.isOver, watch.isCancelled, closed]).toEqual([true, false, 1]);
+  });
+
+  it('what keeps a line open is no answer: the first limit goes on', async () => {
+    const { clock, watch } = watched();
+    for (let i = 0; i < 9; i++) {
+      await clock.advance(10);
+      watch.heard(false);
+      watch.listen();
+    }
+    expect(watch.isOver).toBe(false);
+    await clock.advance(10);
+    expect(watch.silence?.message).toBe('The model sent nothing for 100 ms.');
+  });
+
+  it('from the first piece on the idle limit counts, anew with each piece', async () => {
+    const { clock, watch } = watched();
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(40);
+      watch.heard(true);
+      watch.listen();
+    }
+    await clock.advance(49);
+    expect(watch.isOver).toBe(false);
+    await clock.advance(1);
+    expect(watch.silence?.message).toBe('The model sent nothing more for 50 ms.');
+  });
+
+  it('the time that the reader takes is not silence', async () => {
+    const { clock, watch } = watched();
+    watch.heard(true);
+    await clock.advance(500);
+    expect(watch.isOver).toBe(false);
+    watch.listen();
+    await clock.advance(49);
+    expect(watch.isOver).toBe(false);
+    await clock.advance(60);
+    expect(watch.isOver).toBe(true);
+  });
+
+  it('follows the caller, with his reason, and says that it was he', async () => {
+    const { caller, watch } = watched();
+    let closed = 0;
+    watch.onOver(() => closed++);
+    const waiting = watch.race(never).catch((error: unknown) => error);
+    caller.abort('enough');
+    expect(await waiting).toBe('enough');
+    expect([watch.isOver, watch.isCancelled, watch.silence, closed]).toEqual([true, true, null, 1]);
+  });
+
+  it('a caller who left before is seen at once', async () => {
+    const clock = fakeClock();
+    const watch = new RequestWatch(AbortSignal.abort('gone'), 100, 50, clock);
+    let closed = 0;
+    watch.onOver(() => closed++);
+    await expect(watch.race(never)).rejects.toBe('gone');
+    expect(closed).toBe(1);
+  });
+
+  it('leaves neither timer nor effect behind', async () => {
+    const { clock, caller, watch } = watched();
+    let closed = 0;
+    watch.onOver(() => closed++);
+    watch.release();
+    expect(clock.pendingTimers).toBe(0);
+    caller.abort();
+    expect([watch.isOver, closed]).toEqual([false, 0]);
+  });
+
+  it('waits for ever where it is told to', () => {
+    const { clock, watch } = watched(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    watch.heard(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('patienceOf', () => {
+  it('a whole answer has longer, unless something is said', () => {
+    expect(patienceOf({})).toEqual({ streamMs: 120_000, wholeMs: 600_000, idleMs: 60_000 });
+    expect(patienceOf({ firstTokenTimeoutMs: 5, idleTimeoutMs: 7 })).toEqual({
+      streamMs: 5,
+      wholeMs: 5,
+      idleMs: 7,
+    });
+  });
+
+  it.each([[0], [-1], [Number.NaN], ['1'], [null]])('%s is no time', (ms) => {
+    expect(() => patienceOf({ idleTimeoutMs: ms as number })).toThrow(/idleTimeoutMs/);
+  });
+});
