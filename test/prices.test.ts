@@ -1,4 +1,4 @@
-import { AgentBuilder, createAgent } from 'onward';
+import { AgentBuilder, createAgent, type InferenceDriver } from 'onward';
 import { openai } from 'onward/drivers/openai';
 import { mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -61,6 +61,18 @@ describe('what a run costs', () => {
     const evaluation = state.lastContinuationOutcome?.evaluationFor('CostLimit');
     expect(evaluation?.decision).toBe('allow');
     expect(evaluation?.reason).toMatch(/unknown/);
+  });
+
+  it('an answer without a count is not free: its cost is unknown', async () => {
+    const driver: InferenceDriver = {
+      name: 'uncounted',
+      model: 'gpt-5',
+      infer: async () => ({ content: 'done', toolCalls: [], finishReason: 'stop', usage: null }),
+    };
+    const state = await createAgent({ driver, maxCost: 1 }).run('go');
+    expect(state.steps.at(0)?.cost).toBeNull();
+    expect(state.cost).toBeNull();
+    expect(state.lastContinuationOutcome?.evaluationFor('CostLimit')?.reason).toContain('unknown');
   });
 
   it('a table of one’s own wins', async () => {

@@ -172,8 +172,11 @@ class Answer {
   accept(response: InferenceResponse): void {
     const draft = this.#draft;
     const read = readResponse(response);
-    draft.usage = usageOf(response?.usage ?? this.#partial.usage);
-    draft.cost = this.#costOf(draft.usage, response?.cost ?? this.#partial.cost);
+    const usage = response?.usage ?? this.#partial.usage;
+    const told = response?.cost ?? this.#partial.cost;
+    draft.usage = usageOf(usage);
+    // without a count there is nothing to price: unknown, not free
+    draft.cost = usage ? this.#costOf(draft.usage, told) : costOf(told);
     if (isReport(read)) {
       draft.failure = this.#run.record(read);
       if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
