@@ -10,8 +10,11 @@ const bundle = await rolldown({
     'testing/index': 'src/testing/index.ts',
     'inference/drivers/openai': 'src/inference/drivers/openai.ts',
     'inference/drivers/ai-sdk': 'src/inference/drivers/ai-sdk.ts',
+    'sessions/stores/memory': 'src/sessions/stores/memory.ts',
+    'sessions/stores/sqlite': 'src/sessions/stores/sqlite.ts',
+    'sessions/stores/postgres': 'src/sessions/stores/postgres.ts',
   },
-  external: ['openai', 'eventsource-parser'],
+  external: ['openai', 'eventsource-parser', '@photostructure/sqlite', 'pg', /^node:/],
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'] },
 });

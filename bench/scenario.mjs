@@ -22,18 +22,24 @@ export const scriptedDriver = (steps) => ({
   },
 });
 
-export function onwardLoop(steps) {
+/** Adds numbers until its script is through; `idempotent`, so that it may begin again after a crash. */
+export function addingAgent(steps) {
   const tool = defineTool({
     name: 'add',
     description: 'Adds two numbers.',
     parameters: schema,
     execute: add,
+    idempotent: true,
   });
-  const agent = AgentBuilder.base()
+  return AgentBuilder.base()
     .withDriver(scriptedDriver(steps))
     .withTools(tool)
     .withMaxSteps(steps + 5)
     .build();
+}
+
+export function onwardLoop(steps) {
+  const agent = addingAgent(steps);
   return async () => {
     const state = await agent.run(PROMPT);
     if (state.output !== 'done' || state.stepCount !== steps) throw new Error('bad run');

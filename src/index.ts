@@ -89,19 +89,14 @@ export { describeEvent } from './events/describe-event.ts';
 export { logEvents, type Logger } from './events/log-events.ts';
 
 // agent
-export {
-  createAgent,
-  type Agent,
-  type AgentDescription,
-  type AgentStream,
-  type RunInput,
-} from './agent/agent.ts';
+export { createAgent, type Agent, type AgentDescription, type AgentStream } from './agent/agent.ts';
 export { AgentBuilder } from './agent/agent-builder.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
 export { AgentState, type AgentStateJSON, type Pause } from './agent/agent-state.ts';
 export { AgentStatus, statusFacts } from './agent/agent-status.ts';
 export type { AgentStep, StepType } from './agent/agent-step.ts';
 export type { ApprovalAnswer, Approvals } from './agent/approvals.ts';
+export type { RunInput } from './agent/enter-run.ts';
 export type { Execution, SessionInfo } from './agent/execution.ts';
 export type { Capability, Hook, HookContext } from './agent/hooks.ts';
 export type { AsToolOptions } from './agent/nested-agent.ts';
@@ -115,3 +110,23 @@ export {
 } from './serialization/slim-agent-state-serializer.ts';
 export { SlimSerializationConfig } from './serialization/slim-serialization-config.ts';
 export type { SlimState } from './serialization/slim-state.ts';
+
+// sessions
+export {
+  inProcessQueue,
+  type ExecutionQueue,
+  type InProcessQueueOptions,
+} from './sessions/execution-queue.ts';
+export type { LeaseTimes } from './sessions/lease-keeper.ts';
+export type { HistoryPage, LogPage } from './sessions/session-reads.ts';
+export {
+  SessionRuntime,
+  type CreateOptions,
+  type OwnerOptions,
+  type ResumeSessionOptions,
+  type SendOptions,
+  type SessionRuntimeOptions,
+} from './sessions/session-runtime.ts';
+export type { SessionStore, StoreCodec } from './sessions/session-store.ts';
+export type { SessionEvent } from './sessions/session-worker.ts';
+export type { Session, SessionPage } from './sessions/session.ts';

@@ -11,6 +11,7 @@ const layers = [
   ['events'],
   ['agent'],
   ['serialization'],
+  ['sessions'],
   ['testing'],
 ];
 /** Files beside the rooms, which everybody may use and which use no room. */
@@ -68,8 +69,10 @@ describe('the shape of the sources', () => {
     );
     expect([...new Set(used)].toSorted()).toEqual([
       '@cfworker/json-schema in tools/schema.ts',
+      '@photostructure/sqlite in sessions/stores/sqlite-database.ts',
       'eventsource-parser in inference/drivers/sse.ts',
       'openai in inference/drivers/openai-client.ts',
+      'pg in sessions/stores/postgres-pool.ts',
     ]);
   });
 

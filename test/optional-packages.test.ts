@@ -70,4 +70,29 @@ describe('without the packages of providers', () => {
       `),
     ).toBe('hello');
   });
+
+  it('a session runs in memory, and a store that needs a package says what to install', () => {
+    const said = printed(`
+      import { AgentBuilder, SessionRuntime } from 'onward';
+      import { DeterministicDriver } from 'onward/testing';
+      import { memoryStore } from 'onward/stores/memory';
+      import { postgresStore } from 'onward/stores/postgres';
+      import { sqliteStore } from 'onward/stores/sqlite';
+      const model = DeterministicDriver.fromResponses('hello');
+      const agents = [AgentBuilder.base().withModel(model).build()];
+      const runtime = new SessionRuntime({ store: memoryStore(), agents });
+      const { id } = await runtime.create({ owner: 'ann' });
+      console.log((await runtime.send(id, 'hi', { owner: 'ann', wait: true })).output);
+      const needs = [postgresStore({ connectionString: 'postgres://localhost/none' })];
+      if (!process.getBuiltinModule('node:sqlite')) needs.push(sqliteStore({ path: 'a.db' }));
+      for (const store of needs)
+        await store.find('a').catch((error) => console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]));
+    `);
+    const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
+    expect(said.split('\n')).toEqual([
+      'hello',
+      'package_missing pg',
+      ...(hasSqlite ? [] : ['package_missing @photostructure/sqlite']),
+    ]);
+  });
 });

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import * as core from 'onward';
 import * as aiSdkDriver from 'onward/drivers/ai-sdk';
 import * as openaiDriver from 'onward/drivers/openai';
+import * as memory from 'onward/stores/memory';
+import * as postgres from 'onward/stores/postgres';
+import * as sqlite from 'onward/stores/sqlite';
 import * as testing from 'onward/testing';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -28,6 +31,9 @@ describe('public API', () => {
       './testing',
       './drivers/openai',
       './drivers/ai-sdk',
+      './stores/memory',
+      './stores/sqlite',
+      './stores/postgres',
       './package.json',
     ]);
   });
@@ -37,6 +43,9 @@ describe('public API', () => {
     ['onward/testing', testing, 'src/testing/index.ts'],
     ['onward/drivers/openai', openaiDriver, 'src/inference/drivers/openai.ts'],
     ['onward/drivers/ai-sdk', aiSdkDriver, 'src/inference/drivers/ai-sdk.ts'],
+    ['onward/stores/memory', memory, 'src/sessions/stores/memory.ts'],
+    ['onward/stores/sqlite', sqlite, 'src/sessions/stores/sqlite.ts'],
+    ['onward/stores/postgres', postgres, 'src/sessions/stores/postgres.ts'],
   ])('%s exports exactly these names', (_subpath, module, file) => {
     expect({ values: Object.keys(module).toSorted(), types: typeNames(file) }).toMatchSnapshot();
   });

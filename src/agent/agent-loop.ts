@@ -15,9 +15,10 @@ import {
   type Next,
   type StepReport,
 } from './hooks.ts';
-import { closeStep, settle, verdict } from './judge-step.ts';
+import { announcePause, closeStep, settle, verdict } from './judge-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
+import type { Journal } from './journal.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 import { runCalls } from './tool-calls.ts';
@@ -32,23 +33,50 @@ export async function perform(
   afterStep: AfterStep | null = null,
 ): Promise<AgentState> {
   const { execution } = run.agent.hooks;
+  const { journal } = run;
   const inner = async ({ state }: { readonly state: AgentState }): Promise<AgentState> => {
     run.state = state;
     begin(run, isResumed);
-    while (run.state.status === 'in_progress' && !run.handedOver) {
+    while (run.state.status === 'in_progress' && !isHandedOver(run)) {
       await takeStep(run);
       if (afterStep) await afterStep(run.state);
     }
     return run.state;
   };
   try {
+    if (journal && !run.parent) await journal.save(run.state);
     if (!execution) await inner(run);
     else await insideHooks(run, execution, inner);
+  } catch (error) {
+    if (!journal || run.parent || journal.failure) throw error;
+    failAsSaved(run, journal, error);
   } finally {
     if (!run.parent) run.dispose();
   }
   end(run);
+  if (journal && !run.parent) await endJournal(run, journal);
   return run.state;
+}
+
+/** An end that cannot be written down has not happened: the run ends as failed, from what was. */
+async function endJournal(run: Run, journal: Journal): Promise<void> {
+  try {
+    await journal.end(run.state);
+  } catch (error) {
+    if (journal.failure) throw error;
+    failAsSaved(run, journal, error);
+    end(run);
+    await journal.end(run.state);
+  }
+}
+
+const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
+  handedOver || (journal !== null && parent === null && journal.isHandedOver);
+
+/** In a session a mistake ends the run as failed, from what is written down: it would only be repeated otherwise. */
+function failAsSaved(run: Run, journal: Journal, error: unknown): void {
+  run.state = journal.saved ?? run.state;
+  forbid(run, 'SessionRuntime', messageOf(error), 'mend the cause, then send a new message.');
 }
 
 /** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */
@@ -82,8 +110,8 @@ export function begin(run: Run, isResumed: boolean): void {
       resumed: isResumed,
       messageCount: state.messages.length,
     });
-  const isReopened = state.lastContinuationOutcome?.shouldContinue === false;
-  if (state.unfinishedStep || (isResumed && !isReopened && !run.cancellation.cause)) return;
+  const isJudged = state.lastContinuationOutcome?.shouldContinue === true;
+  if (state.unfinishedStep || (isResumed && isJudged && !run.cancellation.cause)) return;
   const outcome = verdict(run, run.now());
   settle(run, outcome, null, null);
   if (events.wants('ContinuationEvaluated'))
@@ -98,14 +126,21 @@ export async function takeStep(run: Run): Promise<void> {
   if (unfinishedStep) {
     const draft = reopened(run, unfinishedStep);
     await runCalls(run, draft);
-    return closeStep(run, draft);
+    return finishStep(run, draft);
   }
   const failed = run.state.steps.at(-1);
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
   const draft = StepDraft.next(run, waitedMs > 0 ? run.now() : now, waitedMs);
   if (run.cancellation.cause) draft.isCut = true;
   else await work(run, draft);
+  return finishStep(run, draft);
+}
+
+/** A step that ends a run is written down with the end. */
+function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
   closeStep(run, draft);
+  if (run.journal === null) return undefined;
+  return run.parent || run.state.status === 'in_progress' ? run.journal.save(run.state) : undefined;
 }
 
 function work(run: Run, draft: StepDraft): Promise<void> {
@@ -185,7 +220,12 @@ const reopened = (run: Run, step: UnfinishedStep): StepDraft =>
   StepDraft.reopened(run, step, (json) => AgentState.from(json as never)); // our own JSON
 
 /** A hook around the execution threw: the run ends as failed, with everything it had and no call left open. */
-function forbid(run: Run, criterion: string, reason: string): void {
+function forbid(
+  run: Run,
+  criterion: string,
+  reason: string,
+  remedy: string = `mend the hook ${criterion}, then send a new message.`,
+): void {
   const { unfinishedStep } = run.state;
   if (unfinishedStep) {
     run.requestStop(reason);
@@ -197,7 +237,7 @@ function forbid(run: Run, criterion: string, reason: string): void {
     reason: run.redactor.text(reason),
     context: {},
     stopReason: 'error',
-    remedy: { text: `mend the hook ${criterion}, then send a new message.` },
+    remedy: { text: remedy },
   };
   const before = run.state.lastContinuationOutcome?.evaluations ?? [];
   const outcome = ContinuationOutcome.resolve([...before, evaluation]);
@@ -210,6 +250,7 @@ export function end(run: Run): void {
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
   const { event } = statusFacts(status, stopReason);
   if (status === 'in_progress' || event === 'AgentPaused') {
+    announcePause(run);
     if (!events.wants('AgentPaused')) return;
     const { kind, pendingApprovals } = state.pause ?? { kind: 'handover', pendingApprovals: [] };
     events.emit('AgentPaused', {

@@ -55,7 +55,7 @@ export type AgentStateJSON = Omit<
   readonly messages: readonly MessageJSON[];
   readonly steps: readonly AgentStepJSON[];
   readonly unfinishedStep:
-    | (AgentStepJSON & { readonly children: Readonly<Record<string, AgentStateJSON>> })
+    | (AgentStepJSON & Pick<UnfinishedStep, 'children' | 'problems' | 'childAccounts'>)
     | null;
   readonly lastContinuationOutcome: ContinuationOutcomeJSON | null;
 };

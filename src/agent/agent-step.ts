@@ -41,8 +41,17 @@ export interface AgentStep {
   readonly outcome: ContinuationOutcome | null;
 }
 
+export interface ChildAccount {
+  readonly usage: Usage;
+  readonly cost: number | null;
+}
+
 /** A step that waits for people: what already ran is kept in `results`, the rest is open. */
 export interface UnfinishedStep extends AgentStep {
   /** Agents that paused inside a call, by call id. */
   readonly children: Readonly<Record<string, AgentStateJSON>>;
+  /** Why a call must not run, by call id. */
+  readonly problems?: Readonly<Record<string, string>>;
+  /** How much of an agent inside a call is in this step's accounts already; left out: all of it. */
+  readonly childAccounts?: Readonly<Record<string, ChildAccount>>;
 }

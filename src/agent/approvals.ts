@@ -22,14 +22,29 @@ export async function checkApprovals(
   const pending = new Set(state.pendingApprovals.map(({ callId }) => callId));
   for (const [callId, answer] of Object.entries(approvals)) {
     if (!pending.has(callId)) throw unknownApproval(callId, state, pending);
-    if (!isAnswer(answer))
-      throw new AgentError(
-        'invalid_approval',
-        `The answer for ${callId} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }.`,
-        { details: { callId } },
-      );
+    checkAnswer(callId, answer);
   }
   await checkCalls(agent, state, approvals);
+}
+
+/** The same for one answer to a call of which is known that it waits, be it in an agent whose root works on. */
+export async function checkOneAnswer(
+  agent: AgentDefinition,
+  state: AgentState,
+  callId: string,
+  answer: ApprovalAnswer,
+): Promise<void> {
+  checkAnswer(callId, answer);
+  await checkCalls(agent, state, { [callId]: answer });
+}
+
+function checkAnswer(callId: string, answer: unknown): void {
+  if (isAnswer(answer)) return;
+  throw new AgentError(
+    'invalid_approval',
+    `The answer for ${callId} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }.`,
+    { details: { callId } },
+  );
 }
 
 /** Down to the agents that wait inside a call: those must still be there, and edits must fit. */

@@ -13,6 +13,7 @@ import type { AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
 import { bookExecution, bookSession, type Booking, type Execution } from './execution.ts';
+import type { Checkpoint } from './journal.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sealOpenCalls } from './tool-calls.ts';
@@ -105,7 +106,8 @@ export function settle(
     });
     return;
   }
-  const reason = run.pauseReason;
+  const reason =
+    run.pauseReason ?? (run.parent === null ? (run.journal?.pauseReason ?? null) : null);
   run.pauseReason = null;
   const last = state.messages.last();
   const asks = last?.role === 'assistant' && last.toolCalls.length === 0;
@@ -178,30 +180,20 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
 
 /** Keeps the step unfinished in the state: no verdict is made while calls are open. */
 function pauseStep(run: Run, draft: StepDraft): void {
-  const { events } = run;
   const now = run.now();
   const { state } = run;
   const booking = bookingOf(draft, now, null);
   const pendingApprovals = pendingOf(draft);
-  for (const { callId, tool, args, path } of pendingApprovals)
-    if (path.length === 0 && !draft.announced.has(callId) && events.wants('ToolApprovalRequested'))
-      events.emit('ToolApprovalRequested', {
-        tool,
-        toolCallId: callId,
-        args: events.redacted(args),
-      });
-  const children = [...(draft.children ?? [])];
-  const [, firstChild] = children[0] ?? [];
+  run.newApprovals = pendingApprovals.filter(
+    ({ callId, path }) => path.length === 0 && !draft.announced.has(callId),
+  );
+  const [firstChild] = draft.children?.values() ?? [];
   run.state = state.with({
     messages: state.messages.append(...draft.takeMessages()),
     execution: bookExecution(state.execution, booking),
     info: bookSession(state.info, booking),
     status: AgentStatus.Paused,
-    unfinishedStep: {
-      ...draft.toStep(state.execution.id, workedMs(draft, now), draft.errors, null),
-      type: 'tool_calls',
-      children: Object.fromEntries(children.map(([callId, child]) => [callId, child.toJSON()])),
-    },
+    unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
     pause: {
       kind: pendingApprovals.length > 0 ? 'approval' : (firstChild?.pause?.kind ?? 'requested'),
       at: isoTime(now),
@@ -209,8 +201,33 @@ function pauseStep(run: Run, draft: StepDraft): void {
     },
   });
   run.pauseReason = null;
+}
+
+/** Told with the last word of the run: by then the pause can be written down, whatever hooks did in between. */
+export function announcePause(run: Run): void {
+  const { events, state, newApprovals } = run;
+  if (newApprovals === null) return;
+  run.newApprovals = null;
+  if (events.wants('ToolApprovalRequested'))
+    for (const { callId: toolCallId, tool, args } of newApprovals)
+      events.emit('ToolApprovalRequested', { tool, toolCallId, args: events.redacted(args) });
   if (events.wants('AgentStateUpdated'))
-    events.emit('AgentStateUpdated', { status: 'paused', stepCount: run.state.stepCount });
+    events.emit('AgentStateUpdated', { status: 'paused', stepCount: state.stepCount });
+}
+
+/** The run as it is in the middle of a step: what a journal needs before a tool may begin. */
+export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
+  const { state } = run;
+  const now = run.now();
+  const booking = bookingOf(draft, now, null);
+  return {
+    state: state.with({
+      execution: bookExecution(state.execution, booking),
+      info: bookSession(state.info, booking),
+      unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+    }),
+    messages: draft.newMessages,
+  };
 }
 
 function pendingOf(draft: StepDraft): readonly PendingApproval[] {

@@ -12,6 +12,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { perform } from './agent-loop.ts';
 import { AgentState } from './agent-state.ts';
+import { isOpen } from './agent-status.ts';
 import { startExecution, takeUp } from './open-run.ts';
 import { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -73,17 +74,22 @@ export async function runNested(
   const { definition, bus } = tool.agent as Nested;
   const paused = draft.children?.get(call.id);
   const state = paused ?? firstState(parent, args);
-  const child = new Run(definition, bus, state, { approvals: parent.approvals }, parent);
-  if (paused) takeUp(child);
-  else startExecution(child, parent.state.execution.id);
-  const usedBefore = paused ? paused.execution : null;
-  const ended = await perform(child, paused !== undefined);
-  draft.usage = addUsage(draft.usage, minusUsage(ended.usage, usedBefore?.usage ?? zeroUsage));
-  draft.cost = addCost(
-    draft.cost,
-    ended.cost === null ? null : ended.cost - (usedBefore?.cost ?? 0),
-  );
+  const journal = parent.journal?.nested(call.id);
+  const options = { approvals: parent.approvals, ...(journal && { journal }) };
+  const child = new Run(definition, bus, state, options, parent);
+  const before = paused ? (draft.childAccounts?.get(call.id) ?? paused.execution) : null;
+  // an agent that had ended before its process died only has to hand over what it found
+  const ended = paused && !isOpen(paused.status) ? paused : await runChild(child, paused);
+  draft.childAccounts?.delete(call.id);
+  draft.usage = addUsage(draft.usage, minusUsage(ended.usage, before?.usage ?? zeroUsage));
+  draft.cost = addCost(draft.cost, ended.cost === null ? null : ended.cost - (before?.cost ?? 0));
   return valueOf(ended, tool.name);
+}
+
+function runChild(child: Run, paused: AgentState | undefined): Promise<AgentState> {
+  if (paused) takeUp(child);
+  else startExecution(child, child.parent?.state.execution.id);
+  return perform(child, paused !== undefined);
 }
 
 function firstState(parent: Run, args: unknown): AgentState {

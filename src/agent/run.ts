@@ -4,7 +4,7 @@ import type { StopRequest } from '../continuation/run-view.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { bothRedactors, type Redactor } from '../errors/redactor.ts';
-import type { EventListener } from '../events/agent-event.ts';
+import type { EventListener, PendingApproval } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
@@ -12,6 +12,7 @@ import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Approvals } from './approvals.ts';
 import type { HookContext } from './hooks.ts';
+import type { Journal } from './journal.ts';
 
 /** Options of every way to run an agent. */
 export interface RunOptions {
@@ -28,6 +29,11 @@ export interface ResumeOptions extends RunOptions {
   readonly grant?: Grants;
 }
 
+/** What a session adds. */
+export interface DurableOptions extends ResumeOptions {
+  readonly journal?: Journal;
+}
+
 /** One stretch of work on a state: what the loop needs besides the state itself. */
 export class Run implements CallFrame {
   readonly agent: AgentDefinition;
@@ -39,11 +45,15 @@ export class Run implements CallFrame {
   readonly cancellation: Cancellation;
   readonly deps: Record<string, unknown>;
   readonly approvals: Approvals;
+  /** Null unless a session keeps the run. */
+  readonly journal: Journal | null;
   /** Call ids used in this execution. */
   usedIds: Set<string> = new Set();
   state: AgentState;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
+  /** Approvals that nobody was asked for yet: set by a pause, told with the last word of the run. */
+  newApprovals: readonly PendingApproval[] | null = null;
   /** The caller of `iterate` went away: stop between steps, without a verdict. */
   handedOver = false;
   #dueAt: number = Number.POSITIVE_INFINITY;
@@ -55,7 +65,7 @@ export class Run implements CallFrame {
     agent: AgentDefinition,
     bus: EventBus,
     state: AgentState,
-    options: ResumeOptions,
+    options: DurableOptions,
     parent: Run | null = null,
   ) {
     if (!parent) syncSystemClock();
@@ -65,6 +75,7 @@ export class Run implements CallFrame {
     this.state = state;
     this.deps = options.deps ?? parent?.deps ?? {};
     this.approvals = options.approvals ? ownAnswers(options.approvals) : noAnswers;
+    this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
     this.events = new RunEvents({
@@ -73,6 +84,7 @@ export class Run implements CallFrame {
       parent: parent?.events ?? null,
       clock: agent.clock,
       redactor: this.redactor,
+      outlet: this.journal,
     });
     if (options.signal) this.#link(options.signal);
   }

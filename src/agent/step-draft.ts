@@ -7,7 +7,7 @@ import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { resultText, type ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
-import type { AgentStep, UnfinishedStep } from './agent-step.ts';
+import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Run } from './run.ts';
 
 type DraftStart = Pick<StepDraft, 'number' | 'attempt' | 'softLanding' | 'waitedMs' | 'beganAt'> &
@@ -37,6 +37,10 @@ export class StepDraft {
   results: (ToolResult | undefined)[] = [];
   /** Agents that paused inside a call, by call id. */
   children: Map<string, AgentState> | null = null;
+  /** How much of those agents is in this step's accounts, where it is not all of it. */
+  childAccounts: Map<string, ChildAccount> | null = null;
+  /** Whether a journal has the step as it is, with all that would be needed to go on with it. */
+  isSaved = false;
   /** Messages of this step that the conversation does not have yet. */
   newMessages: Message[] = [];
   messageIds: string[] = [];
@@ -112,6 +116,8 @@ export class StepDraft {
     draft.results = draft.calls.map((call) => step.results.find((r) => r.callId === call.id));
     const children = Object.entries(step.children).map(([id, json]) => [id, revive(json)] as const);
     if (children.length > 0) draft.children = new Map(children);
+    if (step.childAccounts) draft.childAccounts = new Map(Object.entries(step.childAccounts));
+    if (step.problems) draft.problems = draft.calls.map(({ id }) => step.problems?.[id]);
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
     draft.messageIds = [...step.messageIds];
     draft.usage = step.usage;
@@ -187,6 +193,25 @@ export class StepDraft {
     if (this.waitedMs > 0) step.waitedMs = this.waitedMs;
     if (this.softLanding !== null) step.softLanding = this.softLanding;
     return step;
+  }
+
+  /** The step while calls are open: with the agents inside them, and why some must not run. */
+  toUnfinished(executionId: string, durationMs: number): UnfinishedStep {
+    const children = Array.from(
+      this.children ?? [],
+      ([id, child]) => [id, child.toJSON()] as const,
+    );
+    const problems = this.openCalls.flatMap((place) => {
+      const problem = this.problems?.[place];
+      return problem === undefined ? [] : [[this.calls[place]?.id ?? '', problem] as const];
+    });
+    return {
+      ...this.toStep(executionId, durationMs, this.errors, null),
+      type: 'tool_calls',
+      children: Object.fromEntries(children),
+      ...(problems.length > 0 && { problems: Object.fromEntries(problems) }),
+      ...(this.childAccounts && { childAccounts: Object.fromEntries(this.childAccounts) }),
+    };
   }
 
   get type(): AgentStep['type'] {

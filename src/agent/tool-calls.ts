@@ -12,6 +12,8 @@ import {
   type ToolResultKind,
 } from '../tools/tool-result.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
+import { checkpointOf } from './judge-step.ts';
+import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
 import type { Run } from './run.ts';
@@ -45,6 +47,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     );
   if (problem !== undefined) return desk.reject('bad_arguments', problem);
   const tool = run.agent.tools.get(call.name);
+  if (isLost(run, call)) return desk.reportLost();
   if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
   if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
   const answer = draft.announced.size > 0 ? run.approvals[call.id] : undefined;
@@ -72,12 +75,21 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
 const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
   run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
+/** Begun by a process that died, and not to be begun again; an agent goes on where its own journal ends. */
+function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
+  if (!journal?.wasStarted(id)) return false;
+  const tool = agent.tools.get(name);
+  return tool === undefined || !(tool.idempotent || tool.agent !== undefined);
+}
+
 /** Writes down what becomes of one call, and tells the listeners. */
 class CallDesk {
   readonly #run: Run;
   readonly #draft: StepDraft;
   readonly #place: number;
   #startedAt = 0;
+  /** The start in the journal: one per call, however often a hook calls it. */
+  #start: Promise<void> | null = null;
   /** Set when an agent behind the call paused: whatever hooks make of it, the call stays open. */
   #paused: NestedPause | null = null;
 
@@ -97,6 +109,7 @@ class CallDesk {
     const draft = this.#draft;
     draft.calls = draft.calls.with(this.#place, { ...this.call, args: edited });
     draft.notes.push(`argsEdited:${this.call.id}`);
+    draft.isSaved = false;
     return edited;
   }
 
@@ -160,6 +173,29 @@ class CallDesk {
     const run = this.#run;
     const { cause } = run.cancellation;
     if (cause) return Promise.reject(new Cancelled(cause));
+    return run.journal === null ? this.#call(tool, checked) : this.#callJournaled(tool, checked);
+  }
+
+  async #callJournaled(tool: Tool, checked: unknown): Promise<unknown> {
+    const { journal } = this.#run;
+    const draft = this.#draft;
+    // an agent that goes on was started before
+    if (this.#start === null && !draft.children?.has(this.call.id))
+      this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
+    await this.#start;
+    return this.#call(tool, checked);
+  }
+
+  /** Null where the journal has the step: a call is written down with the step that it belongs to, never without. */
+  #checkpoint(): Checkpoint | null {
+    const draft = this.#draft;
+    if (draft.isSaved) return null;
+    draft.isSaved = true;
+    return checkpointOf(this.#run, draft);
+  }
+
+  #call(tool: Tool, checked: unknown): Promise<unknown> {
+    const run = this.#run;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
     return callTool(tool, checked, this.call.id, run);
   }
@@ -188,6 +224,7 @@ class CallDesk {
   }
 
   #caught(tool: Tool, error: unknown): void {
+    if (this.#run.journal?.failure) throw this.#run.journal.failure;
     // a plain tool may throw what it likes, our own errors included; only a script that ran out is the test's mistake
     if (isMisuse(error) && (tool.agent !== undefined || AgentError.is(error, 'script_exhausted')))
       throw error;
@@ -207,6 +244,18 @@ class CallDesk {
     this.fail({ type: 'validation', code, message });
   }
 
+  /** A process died between the start of the call and its end. */
+  reportLost(): void {
+    const { name } = this.call;
+    this.fail({
+      type: 'unknown',
+      code: 'effect_unknown',
+      message:
+        `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
+        'It was not run again. Find out before you repeat it.',
+    });
+  }
+
   fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
     const { name: toolName } = this.call;
     const record = this.#run.record({ ...report, toolName });
@@ -224,6 +273,7 @@ class CallDesk {
       ? { callId: id, kind, value, error, durationMs }
       : { callId: id, kind, value, durationMs };
     this.#draft.results[this.#place] = result;
+    this.#run.journal?.finish(result, name, this.#checkpoint());
     if (!events.wants('ToolCallCompleted')) return;
     events.emit('ToolCallCompleted', {
       tool: name,
@@ -241,7 +291,8 @@ export function sealOpenCalls(run: Run, draft: StepDraft): void {
   const { cause } = run.cancellation;
   for (const place of draft.openCalls) {
     const desk = new CallDesk(run, draft, place);
-    if (cause?.by === 'deadline')
+    if (isLost(run, desk.call)) desk.reportLost();
+    else if (cause?.by === 'deadline')
       desk.close('timeout', 'Not finished: the time limit was reached.');
     else
       desk.close(

@@ -16,7 +16,16 @@ export type ErrorCode =
   | 'unknown_approval'
   | 'invalid_approval'
   | 'model_call_failed'
-  | 'script_exhausted';
+  | 'script_exhausted'
+  | 'session_not_found'
+  | 'conflict'
+  | 'awaiting_approval'
+  | 'stale_owner'
+  | 'queue_full'
+  | 'runtime_closed'
+  | 'unknown_agent'
+  | 'package_missing'
+  | 'store_failed';
 
 /** Every error this library throws on purpose. Catch by `code`, never by message, which hides secrets. */
 export class AgentError extends Error {

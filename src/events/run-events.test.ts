@@ -14,6 +14,7 @@ function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {
     parent: null,
     clock: { now: () => Date.parse('2026-01-16T12:00:00.000Z'), after: () => () => {} },
     redactor: defaultRedactor,
+    outlet: null,
     ...options,
   });
 }

@@ -2,6 +2,7 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { AgentEvent, AgentEventType, EventListener, FieldsOf } from './agent-event.ts';
 import { tell, type EventBus } from './event-bus.ts';
+import type { EventOutlet } from './event-outlet.ts';
 
 export interface RunEventsOptions {
   readonly bus: EventBus;
@@ -9,6 +10,7 @@ export interface RunEventsOptions {
   readonly parent: RunEvents | null;
   readonly clock: Clock;
   readonly redactor: Redactor;
+  readonly outlet: EventOutlet | null;
 }
 
 /** The events of one run: to the agent's listeners, the run's wiretap, and everybody who watches a parent. */
@@ -31,13 +33,18 @@ export class RunEvents {
 
   /** Nobody listens to anything. */
   get isSilent(): boolean {
-    const { bus, wiretap, parent } = this.#options;
+    const { bus, wiretap, parent, outlet } = this.#options;
+    if (outlet !== null) return false;
     return wiretap === undefined && bus.isSilent && (parent === null || parent.isSilent);
   }
 
   wants(type: AgentEventType): boolean {
-    const { bus, wiretap, parent } = this.#options;
-    return wiretap !== undefined || bus.wants(type) || (parent !== null && parent.wants(type));
+    const { bus, wiretap, parent, outlet } = this.#options;
+    return (
+      wiretap !== undefined ||
+      bus.wants(type) ||
+      (parent === null ? outlet !== null && outlet.wants(type) : parent.wants(type))
+    );
   }
 
   /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
@@ -51,7 +58,10 @@ export class RunEvents {
       at: isoTime(this.#options.clock.now()),
       ...fields,
     };
-    this.#deliver(event as unknown as AgentEvent); // type and fields belong together by the signature
+    const { outlet } = this.#options;
+    const made = event as unknown as AgentEvent; // type and fields belong together by the signature
+    if (outlet === null) this.#deliver(made);
+    else outlet.publish(made, () => this.#deliver(made));
   }
 
   redacted<T>(value: T): T {

@@ -6,3 +6,4 @@ export {
 export { fakeClock, type FakeClock } from './fake-clock.ts';
 export { mockTool, type MockResult, type MockTool } from './mock-tool.ts';
 export { ScenarioStep, type ScenarioExtras, type ScriptedCall } from './scenario-step.ts';
+export { sessionStoreContract, type StoreContractCase } from './session-store-contract.ts';

@@ -1,0 +1,47 @@
+import type { Redactor } from '../errors/redactor.ts';
+import type { Agent } from './agent.ts';
+import { partsOf } from './agent.ts';
+import { perform } from './agent-loop.ts';
+import type { AgentState } from './agent-state.ts';
+import { checkOneAnswer, type ApprovalAnswer } from './approvals.ts';
+import { openNew, openResumed, stopOpen } from './enter-run.ts';
+import type { Journal } from './journal.ts';
+import type { DurableOptions, ResumeOptions } from './run.ts';
+
+type WithJournal = DurableOptions & { readonly journal: Journal };
+
+/** An agent as a session drives it: the same loop, with a journal. */
+export interface DurableAgent {
+  readonly name: string;
+  readonly redactor: Redactor;
+  /** What the model is told besides the conversation: kept once per session. */
+  readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
+  run(state: AgentState, options: WithJournal): Promise<AgentState>;
+  resume(state: AgentState, options: WithJournal): Promise<AgentState>;
+  /** Ends an open execution; the caller ends the journal. */
+  stop(state: AgentState, options: WithJournal & { readonly reason: string }): AgentState;
+  /** Rejects as `resume` would, and changes nothing. */
+  checkResume(state: AgentState, options: ResumeOptions): Promise<void>;
+  /** The same for an answer to a call that waits. */
+  checkAnswer(state: AgentState, callId: string, answer: ApprovalAnswer): Promise<void>;
+}
+
+/** Undefined for what `createAgent` did not make. */
+export function durableAgent(agent: Agent): DurableAgent | undefined {
+  const parts = partsOf(agent);
+  if (!parts) return undefined;
+  const { definition, bus } = parts;
+  const { name, redactor, systemPrompt, toolSchemas: tools } = definition;
+  return {
+    name,
+    redactor,
+    definition: { systemPrompt, tools },
+    run: async (state, options) => perform(openNew(definition, bus, state, options), false),
+    resume: async (state, options) =>
+      perform(await openResumed(definition, bus, state, options), true),
+    stop: (state, options) => stopOpen(definition, bus, state, options),
+    checkResume: async (state, options) =>
+      (await openResumed(definition, bus, state, options)).dispose(),
+    checkAnswer: (state, callId, answer) => checkOneAnswer(definition, state, callId, answer),
+  };
+}

@@ -1,0 +1,132 @@
+import { isoTime, syncSystemClock } from '../clock.ts';
+import { checkedGrant } from '../continuation/grants.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { Message } from '../messages/message.ts';
+import { end } from './agent-loop.ts';
+import type { AgentDefinition } from './agent-options.ts';
+import { AgentState, type AgentStateJSON } from './agent-state.ts';
+import { isOpen } from './agent-status.ts';
+import { checkApprovals } from './approvals.ts';
+import { closeStep, settle, verdict } from './judge-step.ts';
+import { checkAgentName } from './nested-agent.ts';
+import { reopen, startExecution, takeUp } from './open-run.ts';
+import { Run, type DurableOptions, type RunOptions } from './run.ts';
+import { StepDraft } from './step-draft.ts';
+
+/** A state, its JSON, or the text of a first message. */
+export type RunInput = AgentState | AgentStateJSON | string;
+
+export function stateOf(input: RunInput, { clock }: AgentDefinition): AgentState {
+  if (typeof input !== 'string') return AgentState.from(input);
+  syncSystemClock();
+  const now = clock.now();
+  const message = Message.trusted({ role: 'user', content: input, createdAt: isoTime(now) });
+  return AgentState.empty({ now }).withMessages(message);
+}
+
+export function openNew(
+  definition: AgentDefinition,
+  bus: EventBus,
+  input: RunInput,
+  options: RunOptions & DurableOptions,
+): Run {
+  const state = stateOf(input, definition);
+  checkAgentName(definition, state);
+  if (isOpen(state.status)) throw openExecution(state, 'run');
+  if (state.status !== 'pending' || !state.messages.last()?.isUser())
+    throw new AgentError(
+      'no_new_message',
+      `run() needs a new user message, and this state is ${state.status} with ${
+        state.messages.length === 0
+          ? 'no messages'
+          : `a last message of role ${state.messages.last()?.role}`
+      }. Add one with state.withUserMessage(...); to go on with the ended execution, resume(state, { grant }).`,
+    );
+  const run = new Run(definition, bus, state, options);
+  startExecution(run, options.executionId);
+  return run;
+}
+
+export async function openResumed(
+  definition: AgentDefinition,
+  bus: EventBus,
+  input: AgentState | AgentStateJSON,
+  options: DurableOptions,
+): Promise<Run> {
+  const state = AgentState.from(input);
+  checkAgentName(definition, state);
+  const { executionId, approvals = {}, grant } = options;
+  if (executionId !== undefined && executionId !== state.execution.id)
+    throw new AgentError(
+      'invalid_option',
+      `resume() got executionId "${executionId}", and this state is in execution "${state.execution.id}". Leave it out.`,
+    );
+  const run = new Run(definition, bus, state, options);
+  if (isOpen(state.status)) {
+    await checkApprovals(definition, state, approvals);
+    takeUp(run, grant === undefined ? grant : checkedGrant(grant));
+    return run;
+  }
+  const [callId] = Object.keys(approvals);
+  if (callId !== undefined)
+    throw new AgentError(
+      'not_resumable',
+      `This execution is ${state.status}, so the answer for ${callId} comes too late: nothing was run.`,
+      { details: { status: state.status, missing: [] } },
+    );
+  reopen(run, grant);
+  return run;
+}
+
+/** Between calls of `nextStep` the wall clock runs on; a restored state starts it anew. */
+export function continueByHand(run: Run): void {
+  checkAgentName(run.agent, run.state);
+  const { executionStartedAt, execution } = run.state;
+  takeUp(run);
+  if (executionStartedAt !== null)
+    run.state = run.state.with({
+      executionStartedAt,
+      execution: { ...run.state.execution, stretchSeconds: execution.stretchSeconds },
+    });
+}
+
+export function stopOpen(
+  definition: AgentDefinition,
+  bus: EventBus,
+  state: AgentState,
+  options: DurableOptions & { readonly reason?: string },
+): AgentState {
+  checkAgentName(definition, state);
+  if (!isOpen(state.status)) return state;
+  const run = new Run(definition, bus, state, options);
+  const { executionStartedAt } = state;
+  takeUp(run);
+  run.state = run.state.with({ executionStartedAt });
+  const reason = run.redactor.text(options.reason ?? 'a stop was requested');
+  run.cancellation.cancel({ by: 'user', reason });
+  const { unfinishedStep } = state;
+  if (unfinishedStep)
+    closeStep(
+      run,
+      StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)),
+    ); // our own JSON
+  else {
+    const outcome = verdict(run, run.now());
+    settle(run, outcome, null, null);
+    if (run.events.wants('ContinuationEvaluated'))
+      run.events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
+  }
+  run.dispose();
+  end(run);
+  return run.state;
+}
+
+export const openExecution = (state: AgentState, method: string): AgentError =>
+  new AgentError(
+    'execution_open',
+    `${method}() got a state whose execution is ${state.status}. Go on with it with resume(state${
+      state.pendingApprovals.length > 0 ? ', { approvals }' : ''
+    }), or end it with stop(state).`,
+    { details: { status: state.status, executionId: state.execution.id } },
+  );

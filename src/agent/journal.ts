@@ -1,0 +1,37 @@
+import type { EventOutlet } from '../events/event-outlet.ts';
+import type { Message } from '../messages/message.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
+import type { AgentState } from './agent-state.ts';
+
+/** A state on its way: the step in work and, beside the state, the messages that it already has. */
+export interface Checkpoint {
+  readonly state: AgentState;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Makes a run durable: the loop says what happens, and waits where going on would not be safe before it is written
+ * down. A run without one waits for nothing.
+ */
+export interface Journal extends EventOutlet {
+  /** After a step, before the next one; and at the start of a run. */
+  save(state: AgentState): Promise<void>;
+  /** Before a tool begins. The checkpoint is given where the step, as it is, was not written down yet. */
+  start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void>;
+  /** What became of a call; written down soon, at the latest with the step. The checkpoint as with `start`. */
+  finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void;
+  /** The last word of a run, with its state: a pause is heard of only after it was written down. */
+  end(state: AgentState): Promise<void>;
+  /** The journal of an agent behind a call. */
+  nested(callId: string): Journal;
+  /** An earlier process has started this call, and nobody knows how it ended. */
+  wasStarted(callId: string): boolean;
+  /** The newest state that is written down. */
+  readonly saved: AgentState | null;
+  /** Why nothing can be written any more; the run is over then. */
+  readonly failure: unknown;
+  readonly pauseReason: string | null;
+  /** Somebody else goes on: stop between steps, without a verdict. */
+  readonly isHandedOver: boolean;
+}

@@ -1,0 +1,125 @@
+import type { AgentState } from '../agent/agent-state.ts';
+import type { Checkpoint, Journal } from '../agent/journal.ts';
+import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
+import type { AgentFrame } from './commit-batch.ts';
+import type { ExecutionWriter } from './execution-writer.ts';
+import { wholeConversation } from './state-rows.ts';
+
+/** What the runtime tells a running execution. */
+export interface JournalSignals {
+  pauseReason: string | null;
+  isHandedOver(): boolean;
+}
+
+export const newFrame = (callId: string | null): AgentFrame => ({
+  callId,
+  placement: wholeConversation,
+  messages: 0,
+  steps: 0,
+  stored: { messages: 0, steps: 0 },
+  saved: null,
+});
+
+/** The journal of one agent of a session; all of them write through one writer, under one fencing token. */
+export class AgentJournal implements Journal {
+  readonly #writer: ExecutionWriter;
+  readonly #frame: AgentFrame;
+  readonly #signals: JournalSignals;
+
+  constructor(writer: ExecutionWriter, frame: AgentFrame, signals: JournalSignals) {
+    this.#writer = writer;
+    this.#frame = frame;
+    this.#signals = signals;
+  }
+
+  wants(type: AgentEventType): boolean {
+    return this.#writer.wants(type);
+  }
+  publish(event: AgentEvent, tell: () => void): void {
+    this.#writer.publish(event, tell);
+  }
+
+  save(state: AgentState): Promise<void> {
+    this.#stage(state);
+    return this.#writer.commit();
+  }
+
+  start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void> {
+    const { batch } = this.#writer;
+    this.#stageCheckpoint(checkpoint);
+    const again = tool.idempotent || tool.agent !== undefined;
+    batch.addCall({ callId, tool: tool.name, state: 'started', again, ...this.#callFields });
+    return this.#writer.commit();
+  }
+
+  finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void {
+    const { callId } = result;
+    this.#stageCheckpoint(checkpoint);
+    this.#writer.lostCalls.delete(callId);
+    const call = { callId, tool, state: 'committed', isNested: this.#isNested } as const;
+    this.#writer.batch.addCall({ ...call, result });
+    this.#writer.soon();
+  }
+
+  end(state: AgentState): Promise<void> {
+    this.#stage(state);
+    this.#writer.batch.end = endOf(state);
+    return this.#writer.commit();
+  }
+
+  nested(callId: string): Journal {
+    const { nestedFrames } = this.#writer;
+    const frame = nestedFrames.get(callId) ?? newFrame(callId);
+    nestedFrames.set(callId, frame);
+    return new AgentJournal(this.#writer, frame, this.#signals);
+  }
+
+  wasStarted(callId: string): boolean {
+    return this.#writer.lostCalls.has(callId);
+  }
+
+  get saved(): AgentState | null {
+    const { saved } = this.#frame;
+    if (!saved || saved.pending.length === 0) return saved?.state ?? null;
+    return saved.state.with({ messages: saved.state.messages.append(...saved.pending) });
+  }
+  get failure(): unknown {
+    return this.#writer.failure;
+  }
+  get pauseReason(): string | null {
+    return this.#signals.pauseReason;
+  }
+  get isHandedOver(): boolean {
+    return this.#signals.isHandedOver();
+  }
+
+  get #isNested(): boolean {
+    return this.#frame.callId !== null;
+  }
+  get #callFields(): { readonly isNested: boolean; readonly result: null } {
+    return { isNested: this.#isNested, result: null };
+  }
+
+  #stageCheckpoint(checkpoint: Checkpoint | null): void {
+    if (!checkpoint) return;
+    const { state, messages } = checkpoint;
+    // a copy: the step goes on to collect messages
+    this.#writer.batch.addState({ frame: this.#frame, state, pending: [...messages] });
+  }
+
+  #stage(state: AgentState): void {
+    const { batch } = this.#writer;
+    batch.addState({ frame: this.#frame, state, pending: [] });
+    if (state.status !== 'paused') return;
+    // an agent behind a call asks before its root has paused: the answer may come at once
+    for (const { callId, tool } of state.pendingApprovals)
+      batch.addCall({ callId, tool, state: 'waiting', ...this.#callFields });
+  }
+}
+
+function endOf({ status }: AgentState): 'ended' | 'paused' | 'handover' {
+  if (status === 'in_progress') return 'handover';
+  return status === 'paused' ? 'paused' : 'ended';
+}

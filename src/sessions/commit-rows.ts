@@ -1,0 +1,144 @@
+import type { CommitBatch, StagedEvent } from './commit-batch.ts';
+import type { ExecutionWriter } from './execution-writer.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type {
+  AgentRow,
+  CallWrite,
+  Commit,
+  EventRow,
+  MessageRow,
+  StepRow,
+} from './session-store.ts';
+import { logEntry, type OutcomePlace } from './log-events.ts';
+import { headState, rowRole, stepJson, type Head } from './state-rows.ts';
+
+type Parts = Omit<Commit, 'sessionId' | 'token' | 'revision' | 'at' | 'blobs'>;
+
+/** The rows of a batch. What the conversation needs comes first, so that the others can refer to its large values. */
+export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Promise<Parts> {
+  const { rows, executionId } = writer.options;
+  const scopeOf = (callId: string | null): string => (callId === null ? '' : executionId);
+  const keyOf = (frame: CommitBatch['messages'][number]['frame']): string =>
+    frame.callId === null ? '' : (batch.states.get(frame)?.state.agentId ?? '');
+
+  const messages: MessageRow[] = [];
+  for (const { frame, position, message } of batch.messages) {
+    const body = rows.body('message', message, scopeOf(frame.callId));
+    messages.push({
+      agentId: keyOf(frame),
+      position,
+      role: rowRole(message),
+      body: typeof body === 'string' ? body : await body,
+    });
+  }
+  const calls: CallWrite[] = [];
+  for (const { callId, tool, state, again, result, isNested } of batch.calls) {
+    const body = result && rows.body(`result of ${tool}`, result, isNested ? executionId : '');
+    calls.push({
+      executionId,
+      callId,
+      tool,
+      state,
+      ...(again !== undefined && { again }),
+      ...(body !== null && { result: typeof body === 'string' ? body : await body }),
+    });
+  }
+  const steps: StepRow[] = [];
+  const outcomes = new Map<unknown, OutcomePlace>();
+  for (const { frame, position, step, mark } of batch.steps) {
+    const scope = scopeOf(frame.callId);
+    outcomes.set(step.outcome, [keyOf(frame), position]);
+    const body = rows.body('step', stepJson(step), scope);
+    const marked = rows.body('step', mark, scope);
+    steps.push({
+      agentId: keyOf(frame),
+      position,
+      executionId: step.executionId,
+      body: typeof body === 'string' ? body : await body,
+      mark: typeof marked === 'string' ? marked : await marked,
+    });
+  }
+  const { root, agents } = await heads(batch, writer);
+  const told = batch.events.filter(({ seq }) => seq !== null);
+  const last = told.at(-1)?.seq ?? null;
+  const events = last === null ? [] : [await eventRow(told, last, writer, outcomes)];
+
+  return {
+    ...(root && { root }),
+    ...(messages.length > 0 && { messages }),
+    ...(steps.length > 0 && { steps }),
+    ...(agents.length > 0 && { agents }),
+    ...(calls.length > 0 && { calls }),
+    ...(events.length > 0 && { events }),
+    ...((events.length > 0 || batch.done !== undefined) && {
+      seq: last ?? writer.options.seq,
+    }),
+    ...(batch.done !== undefined && { done: batch.done }),
+    ...(batch.end !== undefined && { end: batch.end }),
+  };
+}
+
+async function heads(
+  batch: CommitBatch,
+  writer: ExecutionWriter,
+): Promise<{ readonly root: Commit['root']; readonly agents: readonly AgentRow[] }> {
+  const { rows, executionId, salt } = writer.options;
+  let root: Commit['root'];
+  const agents: AgentRow[] = [];
+  for (const { frame, state, pending } of batch.states.values()) {
+    const isRoot = frame.callId === null;
+    const value: Head = {
+      version: 1,
+      salt,
+      definition: isRoot ? await writer.definition() : null,
+      ...(pending.length > 0 && { pending: pending.map((message) => message.toJSON()) }),
+      state: headState(state, frame.placement),
+    };
+    const head = await rows.body('state', value, isRoot ? '' : executionId);
+    const counts = {
+      messageCount: state.messages.length + frame.placement.messages,
+      stepCount: state.steps.length + frame.placement.steps,
+    };
+    if (isRoot) root = { head, status: state.status, executionId, ...counts };
+    else
+      agents.push({
+        agentId: state.agentId,
+        executionId,
+        callId: frame.callId ?? '',
+        head,
+        ...counts,
+      });
+  }
+  return { root, agents };
+}
+
+/** What is too large leaves a line in the log that says so: a log must not end a run. */
+async function eventRow(
+  told: readonly StagedEvent[],
+  seq: number,
+  { options }: ExecutionWriter,
+  outcomes: ReadonlyMap<unknown, OutcomePlace>,
+): Promise<EventRow> {
+  const { rows, executionId, store } = options;
+  const events = told.map(({ event }) => event);
+  const type = events.at(-1)?.type ?? '';
+  const row = async (given: readonly AgentEvent[]): Promise<EventRow> => ({
+    executionId,
+    seq,
+    type,
+    body: await rows.body('event', logEntry(given, outcomes), executionId),
+  });
+  try {
+    return await row(events);
+  } catch (error) {
+    if (!AgentError.is(error, 'state_too_large')) throw error;
+    const most = store.maxBytes / (6 * events.length);
+    return row(events.map((event) => (JSON.stringify(event).length > most ? bare(event) : event)));
+  }
+}
+
+function bare({ type, agentId, parentAgentId, executionId, index, at }: AgentEvent): AgentEvent {
+  const short = { type, agentId, parentAgentId, executionId, index, at, omitted: 'too large' };
+  return short as unknown as AgentEvent; // says itself that it is not whole
+}

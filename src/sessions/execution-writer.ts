@@ -1,0 +1,196 @@
+import { AgentError } from '../errors/agent-error.ts';
+import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import { CommitBatch, type AgentFrame } from './commit-batch.ts';
+import { commitOf } from './commit-rows.ts';
+import type { RowWriter } from './row-writer.ts';
+import type { CommitReceipt, SessionStore } from './session-store.ts';
+
+/** Waits between tries at a store that fails for a moment. */
+const RETRY_WAITS_MS = [20, 100, 500, 2_000];
+const UNNUMBERED: ReadonlySet<AgentEventType> = new Set(['StreamChunk', 'ToolCallDelta']);
+const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
+  ...UNNUMBERED,
+  'AgentStarted',
+  'AgentStepStarted',
+  'ToolCallStarted',
+  'StreamDiscarded',
+]);
+
+export interface ExecutionWriterOptions {
+  readonly store: SessionStore;
+  readonly rows: RowWriter;
+  readonly sessionId: string;
+  readonly executionId: string;
+  readonly token: number;
+  readonly revision: number;
+  /** Last sequence number of this execution's log. */
+  readonly seq: number;
+  readonly salt: string;
+  readonly definition: string;
+  now(): string;
+  /** Hears of every event after it was written down. */
+  told(event: AgentEvent, seq: number | null): void;
+  wantsChunks(): boolean;
+  /** The work must end at once: nothing more can be written. */
+  failed(error: unknown): void;
+  signalled(receipt: CommitReceipt): void;
+}
+
+/**
+ * Writes one execution down, in order: what is staged in the same moment goes into one commit, and listeners hear of
+ * an event only when it is in the log.
+ */
+export class ExecutionWriter {
+  readonly options: ExecutionWriterOptions;
+  failure: unknown = null;
+  receipt: CommitReceipt | null = null;
+  /** The last commit is on its way: the lease may be given back from now on. */
+  hasEnded = false;
+  seq: number;
+  /** Calls that another process has started, and whose end nobody saw. */
+  readonly lostCalls: Set<string> = new Set();
+  readonly nestedFrames: Map<string, AgentFrame> = new Map();
+  #revision: number;
+  #batch: CommitBatch = new CommitBatch();
+  #tail: Promise<void> = Promise.resolve();
+  #isWriting = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #definitionKept: Promise<string> | null = null;
+
+  constructor(options: ExecutionWriterOptions) {
+    this.options = options;
+    this.#revision = options.revision;
+    this.seq = options.seq;
+  }
+
+  get batch(): CommitBatch {
+    return this.#batch;
+  }
+
+  wants(type: AgentEventType): boolean {
+    return !UNNUMBERED.has(type) || this.options.wantsChunks();
+  }
+
+  publish(event: AgentEvent, tell: () => void): void {
+    if (this.failure) return;
+    const seq = UNNUMBERED.has(event.type) ? null : ++this.seq;
+    if (seq === null && !this.#isWriting && this.#batch.events.length === 0) {
+      tell();
+      return this.options.told(event, null);
+    }
+    this.#batch.events.push({ event, seq, tell });
+    this.soon();
+  }
+
+  /** Writes what is staged shortly, unless a commit takes it along before. */
+  soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.commit().catch(() => {}); // whoever waits for the next commit hears of it
+    }, 0);
+  }
+
+  /** Resolves when everything staged up to now is in the store. */
+  commit(): Promise<void> {
+    if (this.failure) return Promise.reject(this.failure);
+    const batch = this.#batch;
+    if (batch.written === null) {
+      batch.written = this.#tail.then(() => this.#write(batch));
+      this.#tail = batch.written.catch(() => {});
+    }
+    return batch.written;
+  }
+
+  /** The name under which prompt and tools are kept; written with the first commit that has a state. */
+  definition(): Promise<string> {
+    const { rows, definition } = this.options;
+    return (this.#definitionKept ??= rows.keep(definition, ''));
+  }
+
+  async #write(batch: CommitBatch): Promise<void> {
+    if (this.failure) throw this.failure;
+    this.#batch = new CommitBatch();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isWriting = true;
+    try {
+      if (batch.hasRows) await this.#store(batch);
+      for (const { event, seq, tell } of batch.events) {
+        tell();
+        this.options.told(event, seq);
+      }
+    } catch (error) {
+      if (AgentError.is(error, 'state_too_large')) this.#undo(batch);
+      else this.#fail(error);
+      throw error;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  async #store(batch: CommitBatch): Promise<void> {
+    const { rows, store, sessionId, token } = this.options;
+    const parts = await commitOf(batch, this);
+    if (batch.end !== undefined) this.hasEnded = true;
+    const blobs = rows.takeBlobs();
+    const commit = {
+      ...parts,
+      sessionId,
+      token,
+      revision: this.#revision,
+      at: this.options.now(),
+      ...(blobs.length > 0 && { blobs }),
+    };
+    const receipt = await this.#tried(() => store.commit(commit));
+    this.#revision += 1;
+    rows.stored(blobs);
+    for (const [frame, staged] of batch.states) {
+      const { state } = staged;
+      const { messages, steps } = frame.placement;
+      frame.saved = staged;
+      frame.stored = {
+        messages: state.messages.length + messages,
+        steps: state.steps.length + steps,
+      };
+    }
+    this.receipt = receipt;
+    if (receipt.stopReason !== null || receipt.pauseReason !== null)
+      this.options.signalled(receipt);
+  }
+
+  /** A commit that is sent again is written once, so a store that fails for a moment is asked again. */
+  async #tried<T>(work: () => Promise<T>): Promise<T> {
+    for (const waitMs of RETRY_WAITS_MS)
+      try {
+        return await work();
+      } catch (error) {
+        if (AgentError.is(error) && error.code !== 'store_failed') throw error;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        if (this.failure) throw this.failure;
+      }
+    return work();
+  }
+
+  /**
+   * A row was too large: nothing was written, and the run goes back to what is written down. What began is still told;
+   * what became of it is not, for it has not happened.
+   */
+  #undo(batch: CommitBatch): void {
+    this.options.rows.takeBlobs();
+    for (const frame of batch.states.keys()) Object.assign(frame, frame.stored);
+    const next = this.#batch;
+    const began = batch.events.filter(({ event }) => BEGINNINGS.has(event.type));
+    this.seq -= [...batch.events, ...next.events].filter(({ seq }) => seq !== null).length;
+    next.events = [...began, ...next.events].map((staged) =>
+      staged.seq === null ? staged : { ...staged, seq: ++this.seq },
+    );
+    next.done ??= batch.done;
+  }
+
+  #fail(error: unknown): void {
+    this.failure = error;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.options.failed(error);
+  }
+}

@@ -1,0 +1,95 @@
+import type { AgentStepJSON } from '../agent/agent-state.ts';
+import { statusOf } from '../agent/agent-status.ts';
+import { isoTime } from '../clock.ts';
+import { invalidOption } from '../errors/agent-error.ts';
+import { uuid } from '../ids.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import { RowReader } from './row-reader.ts';
+import { plainBody } from './row-writer.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { NewSessionRow, SessionRow } from './session-store.ts';
+import type { Head, Mark } from './state-rows.ts';
+
+/** The row of a new session that goes on from a step of another one. */
+export async function forkRow(
+  lookup: SessionLookup,
+  source: SessionRow,
+  { id, atStep }: { readonly id: string; readonly atStep?: number },
+): Promise<NewSessionRow> {
+  const reader = new RowReader(lookup.store, source.id);
+  const head = await reader.head(source.head);
+  const isWhole = atStep === undefined && source.phase === 'idle';
+  const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);
+  const state = {
+    ...(at ? await stateAt(lookup, reader, source, head, at) : head.state),
+    agentId: uuid(),
+  };
+  return {
+    id,
+    owner: source.owner,
+    agent: source.agent,
+    status: state.status,
+    executionId: state.execution.id || null,
+    head: await plainBody(lookup.store, { ...head, state }),
+    messageCount: at?.mark.messages ?? source.messageCount,
+    stepCount: at?.number ?? source.stepCount,
+    createdAt: isoTime(lookup.clock.now()),
+  };
+}
+
+interface StepAt {
+  readonly number: number;
+  readonly step: AgentStepJSON;
+  readonly mark: Mark;
+}
+
+async function stepAt(reader: RowReader, source: SessionRow, number: number): Promise<StepAt> {
+  const isPossible = Number.isInteger(number) && number >= 1 && number <= source.stepCount;
+  const [row] = isPossible
+    ? await reader.store.steps(source.id, '', { from: number - 1, before: number })
+    : [];
+  if (!row) {
+    const [oldest] = await reader.store.steps(source.id, '');
+    const kept = oldest ? `${oldest.position + 1} to ${source.stepCount}` : 'none yet';
+    throw invalidOption('fork atStep', number, `a step that is kept: ${kept}`);
+  }
+  const [step] = await reader.values<AgentStepJSON>([row]);
+  const [mark] = await reader.values<Mark>([{ body: row.mark }]);
+  return { number, step: step as AgentStepJSON, mark: mark as Mark }; // one value per row
+}
+
+/** As it was after that step: paused where it would have gone on, so that it can be resumed or asked something else. */
+async function stateAt(
+  lookup: SessionLookup,
+  reader: RowReader,
+  source: SessionRow,
+  head: Head,
+  { step, mark }: StepAt,
+): Promise<Head['state']> {
+  const { outcome } = step;
+  const goesOn = outcome?.shouldContinue !== false;
+  const status = goesOn ? 'paused' : statusOf(outcome.stopReason ?? 'completed');
+  const isSame = head.state.execution.id === mark.execution.id && !goesOn;
+  return {
+    ...head.state,
+    status,
+    execution: mark.execution,
+    info: mark.info,
+    unfinishedStep: null,
+    lastContinuationOutcome: outcome,
+    pause: goesOn ? { kind: 'fork', at: isoTime(lookup.clock.now()), pendingApprovals: [] } : null,
+    output: isSame
+      ? head.state.output
+      : status === 'completed'
+        ? await textBefore(reader, source, mark)
+        : null,
+    partialOutput: isSame ? head.state.partialOutput : null,
+  };
+}
+
+async function textBefore(reader: RowReader, source: SessionRow, mark: Mark): Promise<unknown> {
+  const range = { before: mark.messages, limit: 1 };
+  const rows = await reader.store.messages(source.id, '', range);
+  const [message] = await reader.values<MessageJSON>(rows);
+  return message?.role === 'assistant' ? message.content : null;
+}

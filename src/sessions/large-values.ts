@@ -1,0 +1,95 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { isRecord, type JsonValue } from '../json.ts';
+
+/** Texts longer than this are kept once, apart from the row they stand in. */
+export const LARGE_CHARACTERS = 8_192;
+
+type Path = readonly (string | number)[];
+/** Where a value was taken out, and the hash it is kept under; `json` where it was not a text. */
+type Reference = readonly [path: Path, hash: string, kind: 'text' | 'json'];
+
+/** Takes a large text, gives the name to find it by. */
+export type KeepLarge = (text: string) => Promise<string>;
+
+/** The text of a row: JSON, with large values taken out. A row without any is plain JSON. */
+export function packed(value: unknown, keep: KeepLarge): string | Promise<string> {
+  const text = JSON.stringify(value);
+  return text.length <= LARGE_CHARACTERS ? text : withoutLarge(text, keep);
+}
+
+async function withoutLarge(text: string, keep: KeepLarge): Promise<string> {
+  const found: { readonly path: Path; readonly text: string; readonly kind: 'text' | 'json' }[] =
+    [];
+  const rest = takeOut(JSON.parse(text) as JsonValue, [], (path, large, kind) =>
+    found.push({ path, text: large, kind }),
+  );
+  if (found.length === 0) return text;
+  const refs: Reference[] = [];
+  for (const { path, text: large, kind } of found) refs.push([path, await keep(large), kind]);
+  return `@${JSON.stringify({ refs, value: rest })}`;
+}
+
+function takeOut(
+  value: JsonValue,
+  path: Path,
+  found: (path: Path, text: string, kind: 'text' | 'json') => void,
+): JsonValue {
+  if (typeof value === 'string') {
+    if (value.length <= LARGE_CHARACTERS) return value;
+    found(path, value, 'text');
+    return null;
+  }
+  if (Array.isArray(value))
+    return value.map((item: JsonValue, i) => takeOut(item, [...path, i], found));
+  if (!isRecord(value)) return value;
+  const rest = Object.entries(value).map(([key, inner]): [string, JsonValue] => {
+    const text = isResultValue(value, key) ? JSON.stringify(inner) : '';
+    if (text.length <= LARGE_CHARACTERS) return [key, takeOut(inner, [...path, key], found)];
+    // as text it is the content of the tool message too, and kept once
+    found([...path, key], text, 'json');
+    return [key, null];
+  });
+  // not one by one: an assignment to __proto__ would be no key
+  return Object.fromEntries(rest);
+}
+
+const isResultValue = (holder: Record<string, unknown>, key: string): boolean =>
+  key === 'value' && 'callId' in holder && typeof holder[key] === 'object';
+
+/** Reads rows back; `fetch` is asked once for everything they refer to. */
+export async function unpacked(
+  texts: readonly string[],
+  fetch: (hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<readonly unknown[]> {
+  const read = texts.map((text) =>
+    text.startsWith('@')
+      ? (JSON.parse(text.slice(1)) as { refs: readonly Reference[]; value: unknown })
+      : { refs: [], value: JSON.parse(text) as unknown },
+  );
+  const hashes = new Set(read.flatMap(({ refs }) => refs.map(([, hash]) => hash)));
+  if (hashes.size === 0) return read.map(({ value }) => value);
+  const large = await fetch([...hashes]);
+  for (const row of read)
+    for (const [path, hash, kind] of row.refs) {
+      const text = large.get(hash);
+      if (text === undefined) throw missing(hash);
+      row.value = put(row.value, path, kind === 'json' ? JSON.parse(text) : text);
+    }
+  return read.map(({ value }) => value);
+}
+
+function put(into: unknown, path: Path, value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  const holder = into as Record<string | number, unknown>; // the path was taken from this very value
+  holder[key] = put(holder[key], rest, value);
+  return into;
+}
+
+const missing = (hash: string): AgentError =>
+  new AgentError(
+    'invalid_state',
+    `A large value of this session (${hash.slice(0, 12)}…) is not in the store any more. ` +
+      'Rows of a session must be deleted with runtime.delete() or prune(), never by hand.',
+    { details: { hash } },
+  );

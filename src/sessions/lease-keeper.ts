@@ -1,0 +1,117 @@
+import { staleOwner } from './session-errors.ts';
+import type { LeaseSignal, SessionRow, SessionStore } from './session-store.ts';
+
+export interface LeaseTimes {
+  /** How long a lease is good without a heartbeat. Default 15 seconds. */
+  readonly leaseMs: number;
+  /** Default 5 seconds. */
+  readonly heartbeatMs: number;
+  /** How often a running execution looks for a stop or pause from elsewhere. Default 400 milliseconds. */
+  readonly signalMs: number;
+}
+
+export const defaultLeaseTimes: LeaseTimes = {
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  signalMs: 400,
+};
+
+/** An execution that this process works on. */
+export interface HeldLease {
+  readonly sessionId: string;
+  readonly token: number;
+  signalled(signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void;
+  lost(error: unknown): void;
+}
+
+/** Keeps the leases of one worker alive and carries wishes of other processes to its executions. */
+export class LeaseKeeper {
+  readonly #store: SessionStore;
+  readonly #worker: string;
+  readonly #times: LeaseTimes;
+  readonly #held: Map<string, HeldLease> = new Map();
+  /** Leases that nobody works under any more, and of which the store has not heard yet. */
+  readonly #givenUp: Map<string, number> = new Map();
+  #timers: ReturnType<typeof setInterval>[] = [];
+
+  constructor(store: SessionStore, worker: string, times: LeaseTimes) {
+    this.#store = store;
+    this.#worker = worker;
+    this.#times = times;
+  }
+
+  hold(lease: HeldLease): () => void {
+    this.#held.set(lease.sessionId, lease);
+    if (this.#timers.length === 0) this.#startTimers();
+    return () => {
+      if (this.#held.get(lease.sessionId) === lease) this.#held.delete(lease.sessionId);
+      if (this.#held.size === 0) this.#stopTimers();
+    };
+  }
+
+  /** A wish from this process need not wait for the next look. */
+  signal(sessionId: string, signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void {
+    this.#held.get(sessionId)?.signalled(signal);
+  }
+
+  /** Lets others take up work that failed here; without this, beats for other sessions would keep its lease alive. */
+  giveBack({ id, token }: Pick<SessionRow, 'id' | 'token'>): Promise<void> {
+    this.#givenUp.set(id, token);
+    return this.#giveAllBack();
+  }
+
+  async #giveAllBack(): Promise<void> {
+    for (const [id, token] of this.#givenUp)
+      try {
+        const row = await this.#store.find(id);
+        if (row?.token === token && row.worker === this.#worker) {
+          const { revision, updatedAt: at } = row;
+          await this.#store.commit({ sessionId: id, token, revision, at, end: 'handover' });
+        }
+        this.#givenUp.delete(id);
+      } catch {
+        // tried again with the next beat
+      }
+  }
+
+  #startTimers(): void {
+    const worker = this.#worker;
+    const { leaseMs, heartbeatMs, signalMs } = this.#times;
+    const every = (ms: number, ask: () => Promise<readonly LeaseSignal[]>): void => {
+      let isAsking = false;
+      const beat = async (): Promise<void> => {
+        if (isAsking) return;
+        isAsking = true;
+        await this.#look(ask);
+        isAsking = false;
+      };
+      this.#timers.push(setInterval(() => void beat(), ms));
+    };
+    every(heartbeatMs, async () => {
+      await this.#giveAllBack();
+      return this.#store.renew({ worker, ttlMs: leaseMs });
+    });
+    every(signalMs, () => this.#store.signals(worker));
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+  }
+
+  /** A look that fails is made again with the next beat; the lease outlives two of them. */
+  async #look(ask: () => Promise<readonly LeaseSignal[]>): Promise<void> {
+    const asked = [...this.#held.values()];
+    try {
+      const signals = new Map((await ask()).map((signal) => [signal.sessionId, signal]));
+      for (const lease of asked) {
+        const signal = signals.get(lease.sessionId);
+        if (this.#held.get(lease.sessionId) !== lease) continue;
+        if (signal?.token === lease.token) lease.signalled(signal);
+        else lease.lost(staleOwner(lease.sessionId, lease.token));
+      }
+    } catch {
+      // the next commit says what is wrong with the store
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import { AgentState, type AgentStateJSON, type AgentStepJSON } from '../agent/agent-state.ts';
+import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
+import type { ChildAccount } from '../agent/agent-step.ts';
+import type { ApprovalAnswer } from '../agent/approvals.ts';
+import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
+import type { AgentFrame } from './commit-batch.ts';
+import type { RowReader } from './row-reader.ts';
+import type { AgentRow, CallRow, MessageRow, SessionRow } from './session-store.ts';
+import type { Head, Placement } from './state-rows.ts';
+
+/** A session as far as a worker needs it. */
+export interface LoadedSession {
+  readonly head: Head;
+  readonly state: AgentState;
+  readonly frame: AgentFrame;
+  readonly nestedFrames: Map<string, AgentFrame>;
+  /** People's answers that were not carried out yet, or not to the end. */
+  readonly approvals: Record<string, ApprovalAnswer>;
+  /** Calls that were started, and whose end nobody saw. */
+  readonly lostCalls: Set<string>;
+}
+
+/** How much of a session is read: its newest messages and, where it goes on, all of its last execution. */
+export interface HistoryWindow {
+  readonly maxMessages: number;
+  /** Also of an execution that has ended, because it is going to be reopened. */
+  readonly wholeExecution?: boolean;
+}
+
+export async function loadSession(
+  reader: RowReader,
+  row: SessionRow,
+  window: HistoryWindow,
+): Promise<LoadedSession> {
+  const head = await reader.head(row.head);
+  const loading = new Loading(reader, row, window);
+  const agents = head.state.unfinishedStep
+    ? await reader.store.agents(row.id, head.state.execution.id)
+    : [];
+  const { json, frame } = await loading.agent('', head, row, agents, null);
+  return {
+    head,
+    state: AgentState.from(json),
+    frame,
+    nestedFrames: loading.nestedFrames,
+    approvals: loading.approvals,
+    lostCalls: loading.lostCalls,
+  };
+}
+
+interface Counts {
+  readonly messageCount: number;
+  readonly stepCount: number;
+}
+
+class Loading {
+  readonly nestedFrames: Map<string, AgentFrame> = new Map();
+  readonly approvals: Record<string, ApprovalAnswer> = {};
+  readonly lostCalls: Set<string> = new Set();
+  readonly #reader: RowReader;
+  readonly #sessionId: string;
+  readonly #window: HistoryWindow;
+
+  constructor(reader: RowReader, { id }: SessionRow, window: HistoryWindow) {
+    this.#reader = reader;
+    this.#sessionId = id;
+    this.#window = window;
+  }
+
+  /** One agent with the agents that work inside its open calls. */
+  async agent(
+    key: string,
+    { state, seed, pending = [] }: Head,
+    counts: Counts,
+    agents: readonly AgentRow[],
+    callId: string | null,
+  ): Promise<{ readonly json: AgentStateJSON; readonly frame: AgentFrame }> {
+    const { messages, offset } = seed
+      ? { messages: seed, offset: 0 }
+      : await this.#messages(key, state, counts);
+    const steps = await this.#steps(key, state, counts);
+    const placement: Placement = { messages: offset, steps: counts.stepCount - steps.length };
+    const { execution, info } = state;
+    const { unfinishedStep, late } = await this.#unfinished(state, agents);
+    const firstMessage = Math.max(0, execution.firstMessage - offset);
+    const json: AgentStateJSON = {
+      ...state,
+      execution: { ...execution, ...withAccount(execution, late), firstMessage },
+      info: { ...info, ...withAccount(info, late) },
+      messages: [...messages, ...pending],
+      steps,
+      unfinishedStep,
+      lastContinuationOutcome: state.lastContinuationOutcome ?? lastOutcome(state, steps),
+    };
+    const frame: AgentFrame = {
+      callId,
+      placement,
+      messages: counts.messageCount,
+      steps: counts.stepCount,
+      stored: { messages: counts.messageCount, steps: counts.stepCount },
+      saved: null,
+    };
+    return { json, frame };
+  }
+
+  /** The newest messages, never cut between a call and its result, and led by what began their turn. */
+  async #messages(
+    key: string,
+    { execution, status }: Head['state'],
+    { messageCount }: Counts,
+  ): Promise<{ readonly messages: readonly MessageJSON[]; readonly offset: number }> {
+    const newest = Math.max(0, messageCount - this.#window.maxMessages);
+    const from = this.#needsAll(status) ? Math.min(newest, execution.firstMessage) : newest;
+    const rows = await this.#rowsFrom(key, from);
+    const start = rows[0]?.position ?? from;
+    const before = start === 0 ? [] : await this.#leading(key, start, rows[0]);
+    const messages = await this.#reader.values<MessageJSON>([...before, ...rows]);
+    return { messages, offset: start - before.length };
+  }
+
+  /** From the first message that is no answer to a call before it. */
+  async #rowsFrom(key: string, from: number): Promise<readonly MessageRow[]> {
+    const rows = await this.#reader.store.messages(this.#sessionId, key, { from });
+    if (from === 0 || rows.length === 0) return rows;
+    const first = rows.findIndex(({ role }) => role !== 'tool');
+    return first === -1
+      ? this.#rowsFrom(key, Math.max(0, from - this.#window.maxMessages))
+      : rows.slice(first);
+  }
+
+  #needsAll(status: AgentStatus): boolean {
+    return this.#window.wholeExecution === true || isOpen(status);
+  }
+
+  async #leading(
+    key: string,
+    before: number,
+    first: MessageRow | undefined,
+  ): Promise<readonly MessageRow[]> {
+    const { store } = this.#reader;
+    const system = await store.messages(this.#sessionId, key, { before, role: 'system' });
+    if (first?.role === 'user') return system;
+    const turn = await store.messages(this.#sessionId, key, { before, role: 'user', limit: 1 });
+    return [...system, ...turn].toSorted((a, b) => a.position - b.position);
+  }
+
+  /** All of an open execution; of an ended one the last step, which says how it ended. */
+  async #steps(
+    key: string,
+    { execution, status }: Head['state'],
+    { stepCount }: Counts,
+  ): Promise<readonly AgentStepJSON[]> {
+    const range = this.#needsAll(status)
+      ? { executionId: execution.id }
+      : { from: Math.max(0, stepCount - 1) };
+    const rows = await this.#reader.store.steps(this.#sessionId, key, range);
+    return this.#reader.values<AgentStepJSON>(rows);
+  }
+
+  /**
+   * Puts back what the ledger knows of the calls: results, answers, and starts without an end. `late` is what agents
+   * behind calls have used whose results are in the ledger only: no account has it yet.
+   */
+  async #unfinished(
+    { unfinishedStep, execution }: Head['state'],
+    agents: readonly AgentRow[],
+  ): Promise<{
+    readonly unfinishedStep: AgentStateJSON['unfinishedStep'];
+    readonly late: ChildAccount;
+  }> {
+    let late: ChildAccount = { usage: zeroUsage, cost: 0 };
+    if (!unfinishedStep) return { unfinishedStep: null, late };
+    const { toolCalls } = unfinishedStep;
+    const rows = await this.#reader.store.calls(this.#sessionId, execution.id, {
+      callIds: toolCalls.map(({ id }) => id),
+    });
+    const known = new Map(unfinishedStep.results.map((result) => [result.callId, result]));
+    const isUnanswered = (callId: string): boolean =>
+      toolCalls.some(({ id }) => id === callId) && !known.has(callId);
+    const open = agents.filter(({ callId }) => isUnanswered(callId));
+    for (const row of rows) if (!known.has(row.callId)) await this.#takeCall(row, known);
+    const children: Record<string, AgentStateJSON> = {};
+    const childAccounts = { ...unfinishedStep.childAccounts };
+    for (const row of open) {
+      const head = await this.#reader.head(row.head);
+      const before = (childAccounts[row.callId] ??= { usage: zeroUsage, cost: 0 });
+      if (!isUnanswered(row.callId)) {
+        const { usage, cost } = head.state.execution;
+        const more = minusUsage(usage, before.usage);
+        late = withAccount(late, {
+          usage: more,
+          cost: cost === null ? null : cost - (before.cost ?? 0),
+        });
+        delete childAccounts[row.callId];
+        continue;
+      }
+      this.lostCalls.delete(row.callId);
+      const child = await this.agent(row.agentId, head, row, agents, row.callId);
+      children[row.callId] = child.json;
+      this.nestedFrames.set(row.callId, child.frame);
+    }
+    const results = toolCalls.flatMap(({ id }) => known.get(id) ?? []);
+    const account = withAccount(unfinishedStep, late);
+    return {
+      unfinishedStep: { ...unfinishedStep, ...account, results, children, childAccounts },
+      late,
+    };
+  }
+
+  async #takeCall(row: CallRow, known: Map<string, ToolResult>): Promise<void> {
+    if (row.state === 'committed' && row.result !== null) {
+      const [result] = await this.#reader.values<ToolResult>([{ body: row.result }]);
+      if (result) known.set(row.callId, result);
+      return;
+    }
+    if (row.state === 'started') this.lostCalls.add(row.callId);
+    if (row.answer === null || row.state === 'waiting') return;
+    const [answer] = await this.#reader.values<ApprovalAnswer>([{ body: row.answer }]);
+    if (answer) this.approvals[row.callId] = answer;
+  }
+}
+
+const withAccount = ({ usage, cost }: ChildAccount, more: ChildAccount): ChildAccount => ({
+  usage: addUsage(usage, more.usage),
+  cost: addCost(cost, more.cost),
+});
+
+const lastOutcome = (
+  { status }: Head['state'],
+  steps: readonly AgentStepJSON[],
+): AgentStepJSON['outcome'] => (status === 'in_progress' ? (steps.at(-1)?.outcome ?? null) : null);

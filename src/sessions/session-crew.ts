@@ -1,0 +1,252 @@
+import type { ApprovalAnswer } from '../agent/approvals.ts';
+import { isoTime } from '../clock.ts';
+import type { Grants } from '../continuation/grants.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { uuid } from '../ids.ts';
+import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
+import { defaultLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
+import { plainBody } from './row-writer.ts';
+import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
+import { SessionListeners } from './session-listeners.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { SessionPhase, SessionRow, SessionStore } from './session-store.ts';
+import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
+
+export interface CrewOptions {
+  /** Default: in this process, 50 at a time. */
+  readonly queue?: ExecutionQueue;
+  /** Live things for tools and hooks, made anew wherever a session goes on. */
+  readonly deps?:
+    | Record<string, unknown>
+    | ((session: { readonly id: string; readonly owner: string }) => unknown);
+  readonly lease?: Partial<LeaseTimes>;
+  /** Work that could not be done now: a store that fails, an agent that refuses. Default: console.error. */
+  readonly onError?: (error: unknown, sessionId: string) => void;
+}
+
+/** A session whose work failed here is left to others for this long. */
+const BACKOFF_MS = 30_000;
+const SWEEP = 1_000;
+/** How often somebody who waits looks at the store, for work that runs elsewhere. */
+const LOOK_MS = 250;
+
+/** Takes what sessions are asked to do, and does it: one worker of possibly many on the same store. */
+export class SessionCrew {
+  readonly listeners: SessionListeners = new SessionListeners();
+  readonly #lookup: SessionLookup;
+  readonly #store: SessionStore;
+  readonly #queue: ExecutionQueue;
+  readonly #keeper: LeaseKeeper;
+  readonly #context: WorkerContext;
+  readonly #times: LeaseTimes;
+  readonly #onError: NonNullable<CrewOptions['onError']>;
+  readonly #leftAlone: Map<string, number> = new Map();
+  readonly #waiters: Map<string, Set<() => void>> = new Map();
+  #isClosed = false;
+  #sweep: ReturnType<typeof setInterval> | null = null;
+
+  constructor(lookup: SessionLookup, options: CrewOptions) {
+    const { queue = inProcessQueue(), lease, deps, onError = report } = options;
+    const { store, clock, window } = lookup;
+    const worker = uuid();
+    this.#lookup = lookup;
+    this.#store = store;
+    this.#times = { ...defaultLeaseTimes, ...lease };
+    this.#keeper = new LeaseKeeper(store, worker, this.#times);
+    this.#onError = onError;
+    this.#queue = queue;
+    this.#context = {
+      store,
+      worker,
+      times: this.#times,
+      keeper: this.#keeper,
+      window,
+      clock,
+      agentNamed: (name) => lookup.agentNamed(name),
+      depsFor: async ({ id, owner }) =>
+        ((typeof deps === 'function' ? await deps({ id, owner }) : deps) ?? {}) as Record<
+          string,
+          unknown
+        >,
+      isDraining: () => this.#isClosed,
+      told: (event) => this.listeners.tell(event),
+      wantsChunks: (sessionId) => this.listeners.wants(sessionId),
+    };
+    queue.start((sessionId) => this.#work(sessionId));
+  }
+
+  /** Refuses before anything is stored. */
+  checkRoom(): void {
+    if (this.#isClosed)
+      throw new AgentError(
+        'runtime_closed',
+        'This runtime was closed and takes no more work. Send to another process, or make a new runtime.',
+      );
+    if (this.#queue.isFull) throw queueFull(this.#queue.waiting);
+  }
+
+  async accept(
+    { id }: SessionRow,
+    body: CommandBody,
+    given: {
+      readonly executionId: string;
+      readonly phases: readonly SessionPhase[];
+      readonly revision?: number;
+    },
+  ): Promise<boolean> {
+    const { executionId, ...condition } = given;
+    const command = {
+      kind: 'message' in body ? ('message' as const) : ('resume' as const),
+      executionId,
+      body: await plainBody(this.#store, body),
+      at: isoTime(this.#lookup.clock.now()),
+    };
+    const said = await this.#store.accept(id, command, condition);
+    if (said === null) throw sessionNotFound(id);
+    if (said.accepted) await this.enqueue(id);
+    return said.accepted;
+  }
+
+  async acceptResume(row: SessionRow, grant: Grants | null, isOpen: boolean): Promise<void> {
+    const phases: SessionPhase[] = isOpen ? ['open', 'paused'] : ['idle', 'paused'];
+    const { executionId, revision } = row;
+    const accepted = await this.accept(
+      row,
+      { grant },
+      { executionId: executionId ?? '', phases, ...(isOpen ? {} : { revision }) },
+    );
+    if (!accepted) throw changedMeanwhile(row.id);
+  }
+
+  async decide(
+    { id, executionId }: SessionRow,
+    callId: string,
+    answer: ApprovalAnswer,
+  ): Promise<'accepted' | 'answered' | 'unknown' | 'over'> {
+    return this.#store.decide(id, {
+      executionId: executionId ?? '',
+      callId,
+      body: await plainBody(this.#store, answer),
+      at: isoTime(this.#lookup.clock.now()),
+    });
+  }
+
+  async request(
+    sessionId: string,
+    wish: { readonly stop: string } | { readonly pause: string },
+  ): Promise<void> {
+    const phase = await this.#store.request(sessionId, wish);
+    if (phase === null) throw sessionNotFound(sessionId);
+    if (phase === 'idle') return;
+    this.#keeper.signal(
+      sessionId,
+      'stop' in wish
+        ? { stopReason: wish.stop, pauseReason: null }
+        : { stopReason: null, pauseReason: wish.pause },
+    );
+    await this.enqueue(sessionId);
+  }
+
+  /** The work is in the store: where the queue has no room, a later sweep finds it. */
+  async enqueue(sessionId: string): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await this.#queue.add(sessionId);
+    } catch (error) {
+      if (!AgentError.is(error, 'queue_full')) throw error;
+    }
+  }
+
+  async recover(): Promise<number> {
+    const ids = await this.#store.recoverable(SWEEP);
+    const now = this.#lookup.clock.now();
+    for (const [id, until] of this.#leftAlone) if (until <= now) this.#leftAlone.delete(id);
+    const ours = ids.filter((id) => !this.#leftAlone.has(id));
+    for (const id of ours) await this.enqueue(id);
+    return ours.length;
+  }
+
+  start(): void {
+    if (this.#sweep !== null || this.#isClosed) return;
+    const sweep = (): void => {
+      this.recover().catch((error: unknown) => this.#onError(error, ''));
+    };
+    this.#sweep = setInterval(sweep, this.#times.leaseMs / 3);
+    sweep();
+  }
+
+  async close(graceMs: number = 30_000): Promise<void> {
+    this.#isClosed = true;
+    if (this.#sweep !== null) clearInterval(this.#sweep);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
+    await Promise.race([this.#queue.drain(), grace]);
+    clearTimeout(timer);
+  }
+
+  forget(sessionId: string): void {
+    this.#leftAlone.delete(sessionId);
+    this.#notify(sessionId);
+  }
+
+  /** Resolves when the execution (null: any) is neither worked on nor waits for a worker. */
+  async settled(sessionId: string, executionId: string | null): Promise<void> {
+    let wasSeen = false;
+    for (;;) {
+      const changed = this.#nextChange(sessionId);
+      const row = await this.#store.find(sessionId);
+      if (!row) throw sessionNotFound(sessionId);
+      const isCurrent = executionId === null || row.executionId === executionId;
+      // idle: nothing waits here, also not what was refused
+      if (row.phase === 'idle' || (isCurrent && row.phase !== 'open')) return;
+      if (!isCurrent && (wasSeen || (await this.#hasBegun(sessionId, executionId)))) return;
+      wasSeen ||= isCurrent && executionId !== null;
+      await changed;
+    }
+  }
+
+  async #hasBegun(sessionId: string, executionId: string): Promise<boolean> {
+    const events = await this.#store.events(sessionId, executionId, { after: 0, limit: 1 });
+    return events.length > 0;
+  }
+
+  #nextChange(sessionId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiters = this.#waiters.get(sessionId) ?? new Set();
+      const done = (): void => {
+        clearTimeout(timer);
+        waiters.delete(done);
+        if (waiters.size === 0) this.#waiters.delete(sessionId);
+        resolve();
+      };
+      const timer = setTimeout(done, LOOK_MS);
+      this.#waiters.set(sessionId, waiters.add(done));
+    });
+  }
+
+  #notify(sessionId: string): void {
+    for (const wake of Array.from(this.#waiters.get(sessionId) ?? [])) wake();
+  }
+
+  async #work(sessionId: string): Promise<void> {
+    try {
+      await workOn(this.#context, sessionId);
+      this.#leftAlone.delete(sessionId);
+    } catch (error) {
+      if (isTakenOver(error)) return;
+      this.#leftAlone.set(sessionId, this.#lookup.clock.now() + BACKOFF_MS);
+      this.#onError(error, sessionId);
+    } finally {
+      this.#notify(sessionId);
+    }
+  }
+}
+
+function report(error: unknown, sessionId: string): void {
+  const text = defaultRedactor.text(messageOf(error));
+  console.error(
+    `onward: the work on session "${sessionId}" failed and will be tried again. ${text}`,
+  );
+}

@@ -1,0 +1,86 @@
+import { AgentError, show } from '../errors/agent-error.ts';
+import type { SessionRow } from './session-store.ts';
+
+/** Also for a session of somebody else: that it exists is not told. */
+export const sessionNotFound = (sessionId: string): AgentError =>
+  new AgentError(
+    'session_not_found',
+    `There is no session ${show(sessionId)} of this owner. List them with list({ owner }).`,
+    { details: { sessionId } },
+  );
+
+export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>
+  new AgentError(
+    'conflict',
+    `Session ${show(id)} is working on execution ${show(executionId)}. Wait for its end, stop it with stop(), ` +
+      `or let the message wait with { whenBusy: 'queue' }.`,
+    { details: { sessionId: id, executionId } },
+  );
+
+export const awaitingApproval = (sessionId: string, callIds: readonly string[]): AgentError =>
+  new AgentError(
+    'awaiting_approval',
+    callIds.length > 0
+      ? `Session ${show(sessionId)} waits for an answer to ${callIds.join(', ')}: approve() or deny() each, or stop().`
+      : `Session ${show(sessionId)} is paused: go on with resume(), or end it with stop().`,
+    { details: { sessionId, pending: callIds } },
+  );
+
+export const changedMeanwhile = (sessionId: string): AgentError =>
+  new AgentError(
+    'conflict',
+    `Somebody else was quicker with session ${show(sessionId)}. Look at it with get() before you try again.`,
+    { details: { sessionId } },
+  );
+
+export const idTaken = (sessionId: string): AgentError =>
+  new AgentError(
+    'conflict',
+    `The session id ${show(sessionId)} is taken. Choose another, or leave it out.`,
+    { details: { sessionId } },
+  );
+
+export const executionTaken = (sessionId: string, executionId: string): AgentError =>
+  new AgentError(
+    'conflict',
+    `Execution ${show(executionId)} of session ${show(sessionId)} has begun before. Choose another id, or leave it out.`,
+    { details: { sessionId, executionId } },
+  );
+
+export const staleOwner = (sessionId: string, token: number): AgentError =>
+  new AgentError(
+    'stale_owner',
+    `Another worker has taken over session ${show(sessionId)}: nothing was written under token ${token}, and nothing will be.`,
+    { details: { sessionId, token } },
+  );
+
+export const rowTooLarge = (what: string, bytes: number, maxBytes: number): AgentError =>
+  new AgentError(
+    'state_too_large',
+    `The ${what} takes ${bytes} bytes, and the store takes ${maxBytes} in one row. ` +
+      'Return less from tools (maxResultChars), keep files elsewhere and pass links, or raise maxBytes of the store.',
+    { details: { what, bytes, maxBytes } },
+  );
+
+export const answeredBefore = (sessionId: string, callId: string): AgentError =>
+  new AgentError('conflict', `Call ${callId} was answered before; each call is answered once.`, {
+    details: { sessionId, callId },
+  });
+
+export const notWaiting = (
+  sessionId: string,
+  callId: string,
+  waiting: readonly string[],
+): AgentError =>
+  new AgentError(
+    'unknown_approval',
+    `Call ${show(callId)} is not waiting for approval. Waiting: ${waiting.join(', ') || 'none'}.`,
+    { details: { sessionId, callId, pending: waiting } },
+  );
+
+export const executionOver = (sessionId: string, callId: string, status: string): AgentError =>
+  new AgentError(
+    'not_resumable',
+    `The execution is ${status}, so the answer for ${show(callId)} comes too late: nothing was run.`,
+    { details: { sessionId, callId, status, missing: [] } },
+  );

@@ -1,0 +1,122 @@
+import type { Agent } from '../agent/agent.ts';
+import type { AgentStatus } from '../agent/agent-status.ts';
+import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
+import type { Clock } from '../clock.ts';
+import { AgentError, invalidOption } from '../errors/agent-error.ts';
+import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
+import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
+import { RowReader } from './row-reader.ts';
+import { sessionNotFound } from './session-errors.ts';
+import type { SessionRow, SessionStore } from './session-store.ts';
+import { sessionOf, type Session, type SessionPage } from './session.ts';
+
+/** Finds sessions and agents, and shows a session to its owner alone. */
+export class SessionLookup {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly window: HistoryWindow;
+  readonly #agents: ReadonlyMap<string, DurableAgent>;
+
+  constructor(store: SessionStore, agents: readonly Agent[], clock: Clock, window: HistoryWindow) {
+    this.store = store;
+    this.clock = clock;
+    this.window = window;
+    this.#agents = agentsByName(agents);
+  }
+
+  agentNamed(name: string): DurableAgent | undefined {
+    return this.#agents.get(name);
+  }
+
+  agentFor(name: string | undefined): DurableAgent {
+    const [only] = this.#agents.values();
+    const agent =
+      name === undefined && this.#agents.size === 1 ? only : this.#agents.get(name ?? '');
+    if (agent) return agent;
+    const known = [...this.#agents.keys()].join(', ');
+    throw new AgentError(
+      'unknown_agent',
+      name === undefined
+        ? `This runtime has several agents: say which with { agent }. Known: ${known}.`
+        : `This runtime has no agent "${name}". Known: ${known}. Add it to agents.`,
+      { details: { agent: name ?? null, known: [...this.#agents.keys()] } },
+    );
+  }
+
+  redactorOf(row: SessionRow): Redactor {
+    return this.#agents.get(row.agent)?.redactor ?? defaultRedactor;
+  }
+
+  async owned(sessionId: string, owner: string): Promise<SessionRow> {
+    checkedOwner(owner);
+    const row = isSessionId(sessionId) ? await this.store.find(sessionId) : null;
+    if (row?.owner !== owner) throw sessionNotFound(sessionId);
+    return row;
+  }
+
+  async view(row: SessionRow): Promise<Session> {
+    const head = await new RowReader(this.store, row.id).head(row.head);
+    const hasPending = (head.state.pause?.pendingApprovals.length ?? 0) > 0;
+    const waiting = hasPending ? await this.waiting(row) : [];
+    return sessionOf(row, head, new Set(waiting), this.redactorOf(row));
+  }
+
+  async list(options: {
+    readonly owner: string;
+    readonly status?: AgentStatus;
+    readonly agent?: string;
+    readonly limit?: number;
+    readonly cursor?: string;
+  }): Promise<SessionPage> {
+    const { owner, status, agent, cursor } = options;
+    const limit = checkedLimit(options.limit, 200);
+    const rows = await this.store.list({
+      owner,
+      limit: limit + 1,
+      ...(status !== undefined && { status }),
+      ...(agent !== undefined && { agent }),
+      ...(cursor !== undefined && { after: placeOf(cursor) }),
+    });
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const sessions = await Promise.all(shown.map((row) => this.view(row)));
+    return { sessions, cursor: rows.length > limit && last ? cursorOf(last) : null };
+  }
+
+  /** Ids of calls that nobody has answered. */
+  async waiting({ id, executionId }: SessionRow): Promise<readonly string[]> {
+    if (executionId === null) return [];
+    const calls = await this.store.calls(id, executionId, { state: 'waiting' });
+    return calls.map(({ callId }) => callId);
+  }
+
+  load(row: SessionRow, window: Partial<HistoryWindow> = {}): Promise<LoadedSession> {
+    return loadSession(new RowReader(this.store, row.id), row, { ...this.window, ...window });
+  }
+}
+
+function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, DurableAgent> {
+  const named = new Map<string, DurableAgent>();
+  for (const agent of agents) {
+    const durable = durableAgent(agent);
+    if (!durable) throw invalidOption('agents', agent, 'what createAgent() or build() returns');
+    if (named.has(agent.name))
+      throw invalidOption('agents', agent.name, 'a different name for each agent: withName(...)');
+    named.set(agent.name, durable);
+  }
+  if (named.size === 0) throw invalidOption('agents', agents, 'at least one agent');
+  return named;
+}
+
+const cursorOf = ({ updatedAt, id }: SessionRow): string => btoa(JSON.stringify([updatedAt, id]));
+
+function placeOf(cursor: string): { readonly updatedAt: string; readonly id: string } {
+  try {
+    const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
+    if (typeof updatedAt === 'string' && typeof id === 'string') return { updatedAt, id };
+  } catch {
+    // said below
+  }
+  throw invalidOption('list cursor', cursor, 'the cursor of the page before');
+}

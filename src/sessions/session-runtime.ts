@@ -1,0 +1,354 @@
+import type { Agent } from '../agent/agent.ts';
+import { AgentState, type AgentStepJSON } from '../agent/agent-state.ts';
+import type { AgentStatus } from '../agent/agent-status.ts';
+import type { ApprovalAnswer, Approvals } from '../agent/approvals.ts';
+import { isoTime, systemClock, type Clock } from '../clock.ts';
+import type { Grants } from '../continuation/grants.ts';
+import { invalidOption, positive } from '../errors/agent-error.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { uuid } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import type { MessageContent } from '../messages/content-part.ts';
+import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
+import { checkedExecutionId, checkedOwner, checkedSessionId } from './check-names.ts';
+import { forkRow } from './fork-session.ts';
+import { storeNewSession } from './new-session.ts';
+import { SessionCrew, type CrewOptions } from './session-crew.ts';
+import {
+  readEvents,
+  readMessages,
+  readSteps,
+  type HistoryPage,
+  type LogPage,
+} from './session-reads.ts';
+import {
+  answeredBefore,
+  awaitingApproval,
+  executionOver,
+  executionTaken,
+  idTaken,
+  notWaiting,
+  sessionBusy,
+} from './session-errors.ts';
+import { SessionLookup } from './session-lookup.ts';
+import type { SessionRow, SessionStore } from './session-store.ts';
+import type { Session, SessionPage } from './session.ts';
+import type { SessionEvent } from './session-worker.ts';
+
+/** Whose session it is: every method asks, and a session of somebody else is not found. */
+export interface OwnerOptions {
+  readonly owner: string;
+}
+
+export interface CreateOptions extends OwnerOptions {
+  /** Needed where the runtime has several agents. */
+  readonly agent?: string;
+  /** Letters, digits and `_-=@,.;`; made up if left out. */
+  readonly id?: string;
+  /** A conversation to begin with. */
+  readonly messages?: readonly MessageInput[];
+  readonly metadata?: JsonObject;
+}
+
+export interface SendOptions extends OwnerOptions {
+  /** Resolve when the execution has ended or paused, not when it is accepted. */
+  readonly wait?: boolean;
+  /** What to do while the session is working. Default `refuse`, with `conflict`. */
+  readonly whenBusy?: 'refuse' | 'queue';
+  readonly executionId?: string;
+}
+
+export interface ResumeSessionOptions extends OwnerOptions {
+  readonly approvals?: Approvals;
+  readonly grant?: Grants;
+  readonly wait?: boolean;
+}
+
+export interface SessionRuntimeOptions extends CrewOptions {
+  readonly store: SessionStore;
+  readonly agents: readonly Agent[];
+  /** How many of the newest messages a turn starts from. Default 200. */
+  readonly maxMessages?: number;
+  readonly clock?: Clock;
+}
+
+/** Conversations that live in a store: any process with the same store and agents can go on with them. */
+export class SessionRuntime {
+  readonly #lookup: SessionLookup;
+  readonly #crew: SessionCrew;
+
+  constructor(options: SessionRuntimeOptions) {
+    const { store, agents, clock = systemClock, maxMessages = 200 } = options;
+    positive('SessionRuntime maxMessages', maxMessages);
+    this.#lookup = new SessionLookup(store, agents, clock, { maxMessages });
+    this.#crew = new SessionCrew(this.#lookup, options);
+  }
+
+  async create(options: CreateOptions): Promise<Session> {
+    const { store, clock } = this.#lookup;
+    const owner = checkedOwner(options.owner);
+    const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
+    const { name: agent } = this.#lookup.agentFor(options.agent);
+    const now = clock.now();
+    let state = AgentState.empty({ now }).withAgentName(agent);
+    if (options.metadata) state = state.withMetadata(options.metadata);
+    if (options.messages) state = state.withMessages(...options.messages);
+    const session = { id, owner, agent, createdAt: isoTime(now) };
+    if (!(await storeNewSession(store, state, session))) throw idTaken(id);
+    return this.get(id, { owner });
+  }
+
+  async get(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
+    return this.#lookup.view(await this.#lookup.owned(sessionId, owner));
+  }
+
+  /** Newest change first. */
+  async list(
+    options: OwnerOptions & {
+      readonly status?: AgentStatus;
+      readonly agent?: string;
+      readonly limit?: number;
+      readonly cursor?: string;
+    },
+  ): Promise<SessionPage> {
+    return this.#lookup.list({ ...options, owner: checkedOwner(options.owner) });
+  }
+
+  /** Hands the agent a new message. */
+  async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
+    this.#crew.checkRoom();
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    if (row.phase === 'paused') throw awaitingApproval(sessionId, await this.#lookup.waiting(row));
+    const isQueued = options.whenBusy === 'queue';
+    const executionId = await this.#newExecution(row, options.executionId);
+    const message = Message.user(content, { createdAt: isoTime(this.#lookup.clock.now()) });
+    const accepted = await this.#crew.accept(
+      row,
+      { message: message.toJSON() },
+      { executionId, phases: isQueued ? ['idle', 'open'] : ['idle'] },
+    );
+    if (!accepted) {
+      const now = await this.#lookup.owned(sessionId, options.owner);
+      throw now.phase === 'paused'
+        ? awaitingApproval(sessionId, await this.#lookup.waiting(now))
+        : sessionBusy(now);
+    }
+    return this.#result(sessionId, options, executionId);
+  }
+
+  /** Asks a running execution to pause after its step, if it would go on. */
+  async pause(
+    sessionId: string,
+    { owner, reason = 'a pause was requested' }: OwnerOptions & { readonly reason?: string },
+  ): Promise<Session> {
+    await this.#lookup.owned(sessionId, owner);
+    await this.#crew.request(sessionId, { pause: defaultRedactor.text(reason) });
+    return this.get(sessionId, { owner });
+  }
+
+  /** Goes on with a paused session: with answers, after a pause, or past a limit with a grant. */
+  async resume(sessionId: string, options: ResumeSessionOptions): Promise<Session> {
+    const { owner, approvals, grant } = options;
+    const row = await this.#lookup.owned(sessionId, owner);
+    const answers = Object.entries(approvals ?? {});
+    if (row.phase === 'open' && answers.length === 0) throw sessionBusy(row);
+    const { state } = await this.#lookup.load(row, { wholeExecution: true });
+    await this.#lookup.agentFor(row.agent).checkResume(state, {
+      ...(approvals && { approvals }),
+      ...(grant && { grant }),
+    });
+    if (state.pendingApprovals.length > 0 && answers.length === 0)
+      throw awaitingApproval(sessionId, await this.#lookup.waiting(row));
+    try {
+      for (const [callId, answer] of answers) await this.#decide(row, callId, answer);
+      if (grant || answers.length === 0)
+        await this.#crew.acceptResume(row, grant ?? null, answers.length > 0);
+    } finally {
+      // where one of several came too late, the others count
+      if (answers.length > 0) await this.#crew.enqueue(sessionId);
+    }
+    return this.#result(sessionId, options, state.execution.id);
+  }
+
+  approve(
+    sessionId: string,
+    callId: string,
+    options: OwnerOptions & { readonly args?: JsonObject; readonly wait?: boolean },
+  ): Promise<Session> {
+    const { args } = options;
+    return this.#answer(
+      sessionId,
+      callId,
+      { approve: true, ...(args !== undefined && { args }) },
+      options,
+    );
+  }
+
+  deny(
+    sessionId: string,
+    callId: string,
+    options: OwnerOptions & { readonly reason: string; readonly wait?: boolean },
+  ): Promise<Session> {
+    return this.#answer(sessionId, callId, { deny: options.reason }, options);
+  }
+
+  /** Ends the open execution, wherever it runs; an idle session stays as it is. */
+  async stop(
+    sessionId: string,
+    options: OwnerOptions & { readonly reason?: string; readonly wait?: boolean },
+  ): Promise<Session> {
+    const { owner, reason = 'a stop was requested' } = options;
+    await this.#lookup.owned(sessionId, owner);
+    await this.#crew.request(sessionId, { stop: defaultRedactor.text(reason) });
+    return this.#result(sessionId, options, null);
+  }
+
+  /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
+  async fork(
+    sessionId: string,
+    options: OwnerOptions & { readonly atStep?: number; readonly id?: string },
+  ): Promise<Session> {
+    const { owner, atStep } = options;
+    const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
+    const source = await this.#lookup.owned(sessionId, owner);
+    const row = await forkRow(this.#lookup, source, {
+      id,
+      ...(atStep !== undefined && { atStep }),
+    });
+    if (!(await this.#lookup.store.fork(source.id, row))) throw idTaken(id);
+    return this.get(id, { owner });
+  }
+
+  /** Leaves nothing of it behind; work on it ends without another word. */
+  async delete(sessionId: string, { owner }: OwnerOptions): Promise<void> {
+    const row = await this.#lookup.owned(sessionId, owner);
+    await this.#lookup.store.delete(row.id);
+    this.#crew.forget(row.id);
+  }
+
+  /** Drops what no next turn needs of sessions that did not change since. */
+  async prune(options: {
+    readonly olderThan: Date | string;
+    readonly owner?: string;
+  }): Promise<{ readonly sessions: number; readonly rows: number }> {
+    const { olderThan, owner } = options;
+    const time = new Date(olderThan);
+    if (Number.isNaN(time.getTime())) throw invalidOption('olderThan', olderThan, 'a date');
+    return this.#lookup.store.prune({
+      olderThan: time.toISOString(),
+      ...(owner !== undefined && { owner: checkedOwner(owner) }),
+    });
+  }
+
+  /** Takes up what a process that died has left, and what nobody has begun. How many sessions it found. */
+  recover(): Promise<number> {
+    return this.#crew.recover();
+  }
+
+  /** Recovers now and from time to time, until `close`. */
+  start(): void {
+    this.#crew.start();
+  }
+
+  /** Finishes the steps that run, gives their leases back and takes up nothing more. */
+  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    return this.#crew.close(options.graceMs);
+  }
+
+  /** The conversation, newest page first; `before` of one page leads to the one before it. */
+  async messages(
+    sessionId: string,
+    options: OwnerOptions & { readonly before?: number; readonly limit?: number },
+  ): Promise<HistoryPage<MessageJSON>> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    return readMessages(this.#lookup, row, options);
+  }
+
+  /** The steps with all their voices, newest page first. */
+  async steps(
+    sessionId: string,
+    options: OwnerOptions & { readonly before?: number; readonly limit?: number },
+  ): Promise<HistoryPage<AgentStepJSON>> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    return readSteps(this.#lookup, row, options);
+  }
+
+  /** What an execution told, after the sequence number `after`: for a client that was away. */
+  async events(
+    sessionId: string,
+    options: OwnerOptions & {
+      readonly executionId?: string;
+      readonly after?: number;
+      readonly limit?: number;
+    },
+  ): Promise<LogPage> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    return readEvents(this.#lookup, row, options);
+  }
+
+  /** The state that the next turn starts from, secrets and all: for server code, never for a client. */
+  async state(sessionId: string, { owner }: OwnerOptions): Promise<AgentState> {
+    const row = await this.#lookup.owned(sessionId, owner);
+    return (await this.#lookup.load(row)).state;
+  }
+
+  /** Hears the events of every session that this process works on, each after it was written down. */
+  wiretap(listener: (event: SessionEvent) => void): () => void {
+    return this.#crew.listeners.add(null, listener);
+  }
+
+  /** Hears the events of one session while this process works on it. A listener that leaves stops nothing. */
+  async subscribe(
+    sessionId: string,
+    { owner }: OwnerOptions,
+    listener: (event: SessionEvent) => void,
+  ): Promise<() => void> {
+    const row = await this.#lookup.owned(sessionId, owner);
+    return this.#crew.listeners.add(row.id, listener);
+  }
+
+  async #answer(
+    sessionId: string,
+    callId: string,
+    answer: ApprovalAnswer,
+    options: OwnerOptions & { readonly wait?: boolean },
+  ): Promise<Session> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
+    if ((await this.#lookup.waiting(row)).includes(callId)) {
+      const { state } = await this.#lookup.load(row);
+      await this.#lookup.agentFor(row.agent).checkAnswer(state, callId, answer);
+    }
+    await this.#decide(row, callId, answer);
+    await this.#crew.enqueue(sessionId);
+    return this.#result(sessionId, options, row.executionId);
+  }
+
+  /** Given ids must be new: a log is written once. */
+  async #newExecution(row: SessionRow, given: string | undefined): Promise<string> {
+    if (given === undefined) return uuid();
+    const id = checkedExecutionId(given);
+    const range = { after: 0, limit: 1 };
+    const isUsed =
+      row.executionId === id || (await this.#lookup.store.events(row.id, id, range)).length > 0;
+    if (isUsed) throw executionTaken(row.id, id);
+    return id;
+  }
+
+  async #decide(row: SessionRow, callId: string, answer: ApprovalAnswer): Promise<void> {
+    const said = await this.#crew.decide(row, callId, answer);
+    if (said === 'answered') throw answeredBefore(row.id, callId);
+    if (said === 'unknown') throw notWaiting(row.id, callId, await this.#lookup.waiting(row));
+    if (said === 'over') throw executionOver(row.id, callId, row.status);
+  }
+
+  async #result(
+    sessionId: string,
+    { owner, wait }: OwnerOptions & { readonly wait?: boolean },
+    executionId: string | null,
+  ): Promise<Session> {
+    if (wait) await this.#crew.settled(sessionId, executionId);
+    const session = await this.get(sessionId, { owner });
+    return wait || executionId === null ? session : { ...session, executionId };
+  }
+}

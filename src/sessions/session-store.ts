@@ -1,0 +1,313 @@
+import type { AgentStatus } from '../agent/agent-status.ts';
+
+/**
+ * What the store knows of the work on a session: `open` wants a worker or has one, `paused` waits for people,
+ * `idle` waits for a message.
+ */
+export type SessionPhase = 'idle' | 'open' | 'paused';
+
+/** `waiting` for a person, `decided` by one, `started` by a worker, `committed` with a result. */
+export type CallState = 'waiting' | 'decided' | 'started' | 'committed';
+
+/** One session as a store keeps it. `head`, and every `body` below, is text that the store does not look into. */
+export interface SessionRow {
+  readonly id: string;
+  readonly owner: string;
+  /** Name of the agent that works on it. */
+  readonly agent: string;
+  /** `in_progress` while the phase is `open`, else what the last commit said. */
+  readonly status: AgentStatus;
+  readonly phase: SessionPhase;
+  readonly executionId: string | null;
+  readonly head: string;
+  /** Counts the commits. */
+  readonly revision: number;
+  /** The fencing token: grows with every claim. */
+  readonly token: number;
+  /** Holder of the lease; null when it was given back. */
+  readonly worker: string | null;
+  /** Whether that lease is still good, by the clock of the store. */
+  readonly isLeased: boolean;
+  /** Why somebody asked the execution to end, or to pause. */
+  readonly stopReason: string | null;
+  readonly pauseReason: string | null;
+  readonly messageCount: number;
+  readonly stepCount: number;
+  /** Last sequence number of the current execution's log. */
+  readonly seq: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type NewSessionRow = Pick<
+  SessionRow,
+  | 'id'
+  | 'owner'
+  | 'agent'
+  | 'status'
+  | 'executionId'
+  | 'head'
+  | 'messageCount'
+  | 'stepCount'
+  | 'createdAt'
+>;
+
+/** Rows of one agent of the session: `''` is the session's own, others are agents that ran as its tools. */
+export interface MessageRow {
+  readonly agentId: string;
+  /** From 0, without gaps. */
+  readonly position: number;
+  readonly role: string;
+  readonly body: string;
+}
+
+export interface StepRow {
+  readonly agentId: string;
+  readonly position: number;
+  readonly executionId: string;
+  readonly body: string;
+  /** The accounts right after this step; what a fork starts from. */
+  readonly mark: string;
+}
+
+/** An agent that runs, or ran, behind a call of this execution. */
+export interface AgentRow {
+  readonly agentId: string;
+  readonly executionId: string;
+  readonly callId: string;
+  readonly head: string;
+  readonly messageCount: number;
+  readonly stepCount: number;
+}
+
+/** One line of the tool ledger. */
+export interface CallRow {
+  readonly executionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly state: CallState;
+  /** The token under which it was started last, 0 before. */
+  readonly token: number;
+  /** How often it was started. */
+  readonly starts: number;
+  /** A person's answer. */
+  readonly answer: string | null;
+  readonly result: string | null;
+}
+
+export interface CallWrite {
+  readonly executionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly state: Exclude<CallState, 'decided'>;
+  readonly result?: string | null;
+  /** On `started`: may begin again after a start whose end nobody saw. */
+  readonly again?: boolean;
+}
+
+/** One or more events that were written together. */
+export interface EventRow {
+  readonly executionId: string;
+  /** Number of the last event in it; they count from 1 in each execution. */
+  readonly seq: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** A large value, kept once. `scope` is `''` for what the conversation needs, else the execution it goes with. */
+export interface BlobRow {
+  readonly scope: string;
+  readonly hash: string;
+  readonly body: string;
+}
+
+/** Something a session was asked to do, in the order it came. */
+export interface CommandRow {
+  readonly number: number;
+  readonly kind: 'message' | 'resume';
+  readonly executionId: string;
+  readonly body: string;
+}
+
+/** One atomic, fenced write of the worker that holds the lease. */
+export interface Commit {
+  readonly sessionId: string;
+  readonly token: number;
+  /** The revision it follows. The same commit sent twice is written once. */
+  readonly revision: number;
+  readonly at: string;
+  /** The session's own state, where it changed. */
+  readonly root?: {
+    readonly head: string;
+    readonly status: AgentStatus;
+    readonly executionId: string;
+    readonly messageCount: number;
+    readonly stepCount: number;
+  };
+  /** Last sequence number used, where events are written or a new execution begins (then 0 or more). */
+  readonly seq?: number;
+  readonly messages?: readonly MessageRow[];
+  readonly steps?: readonly StepRow[];
+  /** Inserted or replaced. */
+  readonly agents?: readonly AgentRow[];
+  readonly calls?: readonly CallWrite[];
+  readonly events?: readonly EventRow[];
+  /** One that is there already stays. */
+  readonly blobs?: readonly BlobRow[];
+  /** The command, by number, that this write carries out: it is removed. */
+  readonly done?: number;
+  /**
+   * Ends this stretch of work. `ended` and `paused` clear what they answer (a stop, a pause request) and give the lease
+   * back, unless there is more to do: a command after `ended`; a decided call or a stop request after `paused`. Then
+   * the phase stays `open` and the lease is kept. `handover` gives the lease back and leaves the phase `open`.
+   */
+  readonly end?: 'ended' | 'paused' | 'handover';
+}
+
+export interface CommitReceipt {
+  readonly phase: SessionPhase;
+  readonly stopReason: string | null;
+  readonly pauseReason: string | null;
+}
+
+export interface LeaseSignal {
+  readonly sessionId: string;
+  readonly token: number;
+  readonly stopReason: string | null;
+  readonly pauseReason: string | null;
+}
+
+export interface RowRange {
+  /** Only positions below. */
+  readonly before?: number;
+  /** Only this position and above. */
+  readonly from?: number;
+  /** The newest ones that fit; default: all. */
+  readonly limit?: number;
+}
+
+export interface SessionQuery {
+  readonly owner?: string;
+  readonly status?: AgentStatus;
+  readonly agent?: string;
+  readonly limit: number;
+  /** Continue behind this one: newest change first, then by id, descending. */
+  readonly after?: { readonly updatedAt: string; readonly id: string };
+}
+
+/**
+ * Keeps sessions, and alone decides who may write. Every method is atomic; what a method resolves with is durable.
+ * `testing` has the suite that each store must pass.
+ */
+export interface SessionStore {
+  readonly name: string;
+  /** The largest text of one row. */
+  readonly maxBytes: number;
+  /** Applied by the runtime to every `head` and `body`. */
+  readonly codec?: StoreCodec;
+
+  /** False if the id is taken. The phase is `idle`. */
+  create(session: NewSessionRow): Promise<boolean>;
+  find(sessionId: string): Promise<SessionRow | null>;
+  list(query: SessionQuery): Promise<readonly SessionRow[]>;
+
+  /**
+   * Adds a command if the phase is one of `phases` and the revision, where given, is still that one; the phase is
+   * `open` from then on. Null if there is no such session, else whether it was accepted and the phase found.
+   */
+  accept(
+    sessionId: string,
+    command: Omit<CommandRow, 'number'> & { readonly at: string },
+    condition: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
+  ): Promise<{ readonly accepted: boolean; readonly phase: SessionPhase } | null>;
+  /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
+  nextCommand(sessionId: string): Promise<CommandRow | null>;
+  /**
+   * Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase to `open`; `answered` was
+   * answered before; `unknown` is not a call that waited; `over` when the session is idle or in another execution.
+   */
+  decide(
+    sessionId: string,
+    answer: {
+      readonly executionId: string;
+      readonly callId: string;
+      readonly body: string;
+      readonly at: string;
+    },
+  ): Promise<'accepted' | 'answered' | 'unknown' | 'over'>;
+  /**
+   * Leaves a wish for whoever works on the session, unless it is idle; the first reason stays. A stop turns `paused`
+   * into `open`. The phase found, null if there is no such session.
+   */
+  request(
+    sessionId: string,
+    wish: { readonly stop: string } | { readonly pause: string },
+  ): Promise<SessionPhase | null>;
+
+  /** Takes the lease of an `open` session that nobody holds, under a new token. Null if it cannot be had. */
+  claim(
+    sessionId: string,
+    lease: { readonly worker: string; readonly ttlMs: number },
+  ): Promise<SessionRow | null>;
+  /** Extends every lease of this worker and names those that it still holds. */
+  renew(lease: {
+    readonly worker: string;
+    readonly ttlMs: number;
+  }): Promise<readonly LeaseSignal[]>;
+  /** The leases of this worker, and what is wished of them. */
+  signals(worker: string): Promise<readonly LeaseSignal[]>;
+  /** Ids of `open` sessions that nobody holds, the longest untouched first. */
+  recoverable(limit: number): Promise<readonly string[]>;
+  /**
+   * Writes all or nothing. Rejects with `stale_owner` when the token is not the session's any more (or the session is
+   * gone), and with `conflict` when a call would start that was started or committed and may not start `again`.
+   */
+  commit(commit: Commit): Promise<CommitReceipt>;
+
+  /** In ascending order of position. */
+  messages(
+    sessionId: string,
+    agentId: string,
+    range?: RowRange & { readonly role?: string },
+  ): Promise<readonly MessageRow[]>;
+  steps(
+    sessionId: string,
+    agentId: string,
+    range?: RowRange & { readonly executionId?: string },
+  ): Promise<readonly StepRow[]>;
+  agents(sessionId: string, executionId: string): Promise<readonly AgentRow[]>;
+  calls(
+    sessionId: string,
+    executionId: string,
+    filter: { readonly callIds: readonly string[] } | { readonly state: CallState },
+  ): Promise<readonly CallRow[]>;
+  /** Rows with a number above `after`, ascending. */
+  events(
+    sessionId: string,
+    executionId: string,
+    range: { readonly after: number; readonly limit: number },
+  ): Promise<readonly EventRow[]>;
+  blobs(sessionId: string, hashes: readonly string[]): Promise<readonly Omit<BlobRow, 'scope'>[]>;
+
+  /** Copies messages and steps below the counts, and what they refer to, into a new idle session. False as `create`. */
+  fork(fromId: string, session: NewSessionRow): Promise<boolean>;
+  /** Leaves no row behind. False if there was none. */
+  delete(sessionId: string): Promise<boolean>;
+  /**
+   * For sessions that nobody works on and that did not change since: drops events, and the steps, calls, agents and
+   * large values of all executions but the last.
+   */
+  prune(options: {
+    readonly olderThan: string;
+    readonly owner?: string;
+  }): Promise<{ readonly sessions: number; readonly rows: number }>;
+  /** Rows of the session in all tables, and the bytes of their texts. */
+  size(sessionId: string): Promise<{ readonly rows: number; readonly bytes: number }>;
+  close(): Promise<void>;
+}
+
+/** Encrypts or compresses what the store keeps. Text in, text out; no NUL characters. */
+export interface StoreCodec {
+  encode(text: string): string | Promise<string>;
+  decode(text: string): string | Promise<string>;
+}

@@ -1,0 +1,233 @@
+import { AgentState } from '../agent/agent-state.ts';
+import { isOpen } from '../agent/agent-status.ts';
+import type { DurableAgent } from '../agent/durable-agent.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import type { Grants } from '../continuation/grants.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import { uuid } from '../ids.ts';
+import type { MessageInput } from '../messages/message.ts';
+import { AgentJournal, type JournalSignals } from './agent-journal.ts';
+import { ExecutionWriter } from './execution-writer.ts';
+import type { LeaseKeeper, LeaseTimes } from './lease-keeper.ts';
+import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
+import { RowReader } from './row-reader.ts';
+import { RowWriter } from './row-writer.ts';
+import type { CommandRow, SessionPhase, SessionRow, SessionStore } from './session-store.ts';
+
+export interface SessionEvent {
+  readonly sessionId: string;
+  readonly owner: string;
+  /** Place in the log of the execution; null for chunks and deltas, which are not kept. */
+  readonly seq: number | null;
+  readonly event: AgentEvent;
+}
+
+export interface WorkerContext {
+  readonly store: SessionStore;
+  readonly worker: string;
+  readonly times: LeaseTimes;
+  readonly keeper: LeaseKeeper;
+  readonly window: HistoryWindow;
+  readonly clock: Clock;
+  agentNamed(name: string): DurableAgent | undefined;
+  depsFor(row: SessionRow): Promise<Record<string, unknown>>;
+  isDraining(): boolean;
+  told(event: SessionEvent): void;
+  wantsChunks(sessionId: string): boolean;
+}
+
+/** What a session may be asked to do. */
+export type CommandBody = { readonly message: MessageInput } | { readonly grant: Grants | null };
+
+/** Works on a session as long as there is something to do and the lease is ours. */
+export async function workOn(context: WorkerContext, sessionId: string): Promise<void> {
+  const { store, worker, times } = context;
+  const found = await store.find(sessionId);
+  const agent = found && context.agentNamed(found.agent);
+  if (found?.phase !== 'open' || !agent || context.isDraining()) return;
+  const claimed = await store.claim(sessionId, { worker, ttlMs: times.leaseMs });
+  if (!claimed) return;
+  let row: SessionRow | null = claimed;
+  try {
+    while (row?.token === claimed.token && row.worker === worker) {
+      const phase: SessionPhase | null = await new Stretch(context, agent, row).work();
+      if (phase !== 'open') return;
+      if (context.isDraining()) break;
+      row = await store.find(sessionId);
+    }
+  } catch (error) {
+    if (!isTakenOver(error)) await context.keeper.giveBack(claimed);
+    throw error;
+  }
+  await context.keeper.giveBack(claimed);
+}
+
+/** One run or resume of a session under a lease. */
+class Stretch {
+  readonly #context: WorkerContext;
+  readonly #agent: DurableAgent;
+  readonly #row: SessionRow;
+  readonly #abort: AbortController = new AbortController();
+  readonly #signals: JournalSignals;
+  readonly #release: () => void;
+  #writer: ExecutionWriter | null = null;
+  #lost: unknown = null;
+
+  constructor(context: WorkerContext, agent: DurableAgent, row: SessionRow) {
+    this.#context = context;
+    this.#agent = agent;
+    this.#row = row;
+    this.#signals = { pauseReason: null, isHandedOver: () => context.isDraining() };
+    this.#signalled(row);
+    this.#release = context.keeper.hold({
+      sessionId: row.id,
+      token: row.token,
+      signalled: (signal) => this.#signalled(signal),
+      lost: (error) => this.#lose(error),
+    });
+  }
+
+  async work(): Promise<SessionPhase | null> {
+    const { store, window } = this.#context;
+    const row = this.#row;
+    try {
+      const command = await store.nextCommand(row.id);
+      const reader = new RowReader(store, row.id);
+      const wholeExecution = command?.kind === 'resume';
+      const loaded = await loadSession(reader, row, { ...window, wholeExecution });
+      const task = await this.#task(reader, loaded, command);
+      const deps = await this.#context.depsFor(row);
+      const journal = this.#open(loaded, task);
+      await this.#perform(task, loaded, { journal, deps }).catch(async (error: unknown) => {
+        if (this.#writer?.failure) throw error;
+        // the agent refuses: what was asked is dropped, the session stays as it was
+        await journal.end(loaded.state);
+        throw error;
+      });
+      return this.#writer?.receipt?.phase ?? null;
+    } finally {
+      this.#release();
+    }
+  }
+
+  /** What there is to do, by what the session was asked and how far it had come. */
+  async #task(
+    reader: RowReader,
+    { state }: LoadedSession,
+    command: CommandRow | null,
+  ): Promise<Task> {
+    const body = command ? (await reader.values<CommandBody>([command]))[0] : undefined;
+    const isFork = state.pause?.kind === 'fork';
+    if (command && body && 'message' in body && (isFork || !isOpen(state.status)))
+      return { kind: 'run', message: body.message, ...idOf(command) };
+    if (command && body && 'grant' in body)
+      return { kind: 'resume', grant: body.grant, ...idOf(command) };
+    if (isOpen(state.status))
+      return { kind: 'resume', grant: null, executionId: state.execution.id };
+    return { kind: 'none', executionId: state.execution.id };
+  }
+
+  #open({ head, frame, nestedFrames, lostCalls }: LoadedSession, task: Task): AgentJournal {
+    const { store, clock } = this.#context;
+    const row = this.#row;
+    const isNew = task.kind === 'run';
+    const writer = new ExecutionWriter({
+      store,
+      rows: new RowWriter(store, head.salt),
+      sessionId: row.id,
+      executionId: task.executionId,
+      token: row.token,
+      revision: row.revision,
+      seq: isNew ? 0 : row.seq,
+      salt: head.salt,
+      definition: JSON.stringify(this.#agent.definition),
+      now: () => isoTime(clock.now()),
+      told: (event, seq) => this.#context.told({ sessionId: row.id, owner: row.owner, seq, event }),
+      wantsChunks: () => this.#context.wantsChunks(row.id),
+      failed: (error) => this.#lose(error),
+      signalled: (receipt) => this.#signalled(receipt),
+    });
+    for (const id of lostCalls) writer.lostCalls.add(id);
+    for (const [id, nested] of nestedFrames) writer.nestedFrames.set(id, nested);
+    if (task.done !== undefined) writer.batch.done = task.done;
+    this.#writer = writer;
+    if (this.#lost) this.#lose(this.#lost);
+    return new AgentJournal(writer, frame, this.#signals);
+  }
+
+  async #perform(
+    task: Task,
+    loaded: LoadedSession,
+    given: { readonly journal: AgentJournal; readonly deps: Record<string, unknown> },
+  ): Promise<void> {
+    const { journal } = given;
+    const { state } = loaded;
+    const approvals = answersTo(loaded);
+    const options = { ...given, signal: this.#abort.signal };
+    const { stopReason } = this.#row;
+    const { executionId } = task;
+    if (task.kind === 'run') {
+      const asked = readyForMessage(state).withMessages(task.message);
+      await this.#agent.run(asked, { ...options, executionId });
+    } else if (stopReason !== null && isOpen(state.status))
+      await journal.end(this.#agent.stop(state, { ...options, reason: stopReason }));
+    else if (task.kind === 'resume' && hasWork(state, approvals, task))
+      await this.#agent.resume(state, {
+        ...options,
+        ...(state.unfinishedStep && { approvals }),
+        ...(task.grant && { grant: task.grant }),
+      });
+    else await journal.end(state);
+  }
+
+  #signalled({ stopReason, pauseReason }: Pick<SessionRow, 'stopReason' | 'pauseReason'>): void {
+    this.#signals.pauseReason = pauseReason;
+    if (stopReason !== null && !this.#abort.signal.aborted) this.#abort.abort(stopReason);
+  }
+
+  /** Somebody else has the session now: end the work, write nothing. */
+  #lose(error: unknown): void {
+    this.#lost = error;
+    const writer = this.#writer;
+    if (writer && !writer.hasEnded) writer.failure ??= error;
+    if (!this.#abort.signal.aborted) this.#abort.abort('the session was taken over');
+  }
+}
+
+type Task = {
+  readonly executionId: string;
+  /** The command that it carries out. */
+  readonly done?: number;
+} & (
+  | { readonly kind: 'run'; readonly message: MessageInput }
+  | { readonly kind: 'resume'; readonly grant: Grants | null }
+  | { readonly kind: 'none' }
+);
+
+const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
+
+/** An agent behind a call may be answered before its root has paused: the root pauses first, and then goes on. */
+const answersTo = ({ state, approvals }: LoadedSession): LoadedSession['approvals'] =>
+  Object.fromEntries(
+    state.pendingApprovals.flatMap(({ callId }) => {
+      const answer = approvals[callId];
+      return answer ? [[callId, answer]] : [];
+    }),
+  );
+
+/** A pause without answers goes on waiting. */
+const hasWork = (
+  state: AgentState,
+  approvals: LoadedSession['approvals'],
+  { done }: Task,
+): boolean => state.status !== 'paused' || done !== undefined || Object.keys(approvals).length > 0;
+
+/** A fork stands between two steps: a new message begins a new execution there. */
+const readyForMessage = (state: AgentState): AgentState =>
+  state.status === 'paused' ? state.with({ status: 'pending', pause: null }) : state;
+
+export const newSalt = (): string => uuid();
+
+/** Errors that say that the work goes on elsewhere. */
+export const isTakenOver = (error: unknown): boolean => AgentError.is(error, 'stale_owner');

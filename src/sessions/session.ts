@@ -1,0 +1,89 @@
+import type { Pause } from '../agent/agent-state.ts';
+import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
+import type { SessionInfo } from '../agent/execution.ts';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import type { Redactor } from '../errors/redactor.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import type { Usage } from '../inference/usage.ts';
+import type { JsonObject } from '../json.ts';
+import type { SessionRow } from './session-store.ts';
+import type { Head } from './state-rows.ts';
+
+/** A session as people and programs see it, without its history; secrets are redacted. */
+export interface Session {
+  readonly id: string;
+  readonly owner: string;
+  readonly agent: string;
+  readonly status: AgentStatus;
+  /** The execution that is worked on, or was last. */
+  readonly executionId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly messageCount: number;
+  /** Steps of the whole session. */
+  readonly stepCount: number;
+  /** Of the last execution; the whole session's are in `info`. */
+  readonly usage: Usage;
+  readonly cost: number | null;
+  readonly info: SessionInfo;
+  readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
+  /** Calls that nobody has answered yet. */
+  readonly pendingApprovals: readonly PendingApproval[];
+  /** Null while the execution is open. */
+  readonly stopReason: StopReason | null;
+  readonly outcome: ContinuationOutcome | null;
+  readonly output: unknown;
+  readonly metadata: JsonObject;
+}
+
+/** `waiting` are the calls that the ledger says nobody has answered. */
+export function sessionOf(
+  row: SessionRow,
+  { state, seed }: Head,
+  waiting: ReadonlySet<string>,
+  redactor: Redactor,
+): Session {
+  const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
+  const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
+  // accepted, and nobody has begun: the verdict on file is about something else
+  const isFresh = row.phase === 'open' && !isOpen(state.status);
+  const isOver = row.phase !== 'open' && status !== 'paused';
+  const outcome =
+    lastContinuationOutcome && !isFresh
+      ? ContinuationOutcome.from(redactor.value(lastContinuationOutcome))
+      : null;
+  const pending = (pause?.pendingApprovals ?? []).filter(({ callId }) => waiting.has(callId));
+  return {
+    id,
+    owner,
+    agent,
+    status,
+    executionId: executionId || null,
+    createdAt,
+    updatedAt,
+    messageCount: seed?.length ?? row.messageCount,
+    stepCount: row.stepCount,
+    usage: execution.usage,
+    cost: execution.cost,
+    info,
+    pause: status === 'paused' ? pauseView(pause, redactor) : null,
+    pendingApprovals: redactor.value(pending),
+    stopReason: isOver ? (outcome?.stopReason ?? null) : null,
+    outcome,
+    output: isOver ? redactor.value(output) : null,
+    metadata: redactor.value(metadata),
+  };
+}
+
+function pauseView(pause: Pause | null, redactor: Redactor): Session['pause'] {
+  if (!pause) return null;
+  const { kind, at, reason } = pause;
+  return { kind, at, ...(reason !== undefined && { reason: redactor.text(reason) }) };
+}
+
+export interface SessionPage {
+  readonly sessions: readonly Session[];
+  /** Give it to the next `list`; null on the last page. */
+  readonly cursor: string | null;
+}

@@ -1,0 +1,97 @@
+import type { AgentState, AgentStateJSON, AgentStepJSON } from '../agent/agent-state.ts';
+import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
+import type { Execution, SessionInfo } from '../agent/execution.ts';
+import type { Message, MessageJSON } from '../messages/message.ts';
+
+/**
+ * Where the loaded part of a conversation stands in the whole: a session is loaded as its newest messages and steps,
+ * and what they are called in the store is their place in the session.
+ */
+export interface Placement {
+  /** Place of a message in the store, less its place in the loaded state. */
+  readonly messages: number;
+  readonly steps: number;
+}
+
+export const wholeConversation: Placement = { messages: 0, steps: 0 };
+
+/** A state without its history, as the store keeps it in one row. */
+export interface Head {
+  readonly version: 1;
+  /** Makes the names of large values impossible to guess. */
+  readonly salt: string;
+  /** Name of the large value that holds prompt and tools. */
+  readonly definition: string | null;
+  /** The conversation that the session was created with, until the first run writes it down. */
+  readonly seed?: readonly MessageJSON[];
+  /** Messages of the step in work: they become rows when it is done. */
+  readonly pending?: readonly MessageJSON[];
+  readonly state: Omit<AgentStateJSON, 'messages' | 'steps'>;
+}
+
+/** The accounts after one step: what a fork at that step starts from. */
+export interface Mark {
+  readonly messages: number;
+  readonly execution: Execution;
+  readonly info: SessionInfo;
+}
+
+export function headState(
+  state: AgentState,
+  placement: Placement,
+): Omit<AgentStateJSON, 'messages' | 'steps'> {
+  const { unfinishedStep, lastContinuationOutcome: outcome } = state;
+  const isOfLastStep = outcome !== null && state.steps.at(-1)?.outcome === outcome;
+  return {
+    version: state.version,
+    agentId: state.agentId,
+    agentName: state.agentName,
+    parentAgentId: state.parentAgentId,
+    status: state.status,
+    info: state.info,
+    execution: placed(state.execution, placement),
+    executionStartedAt: state.executionStartedAt,
+    unfinishedStep: unfinishedStep && unfinishedJson(unfinishedStep),
+    // in the middle of the work it is read from the step
+    lastContinuationOutcome:
+      isOfLastStep && state.status === 'in_progress' ? null : (outcome?.toJSON() ?? null),
+    pause: state.pause,
+    output: state.output,
+    partialOutput: state.partialOutput,
+    metadata: state.metadata,
+  };
+}
+
+/** Agents inside a call have rows of their own; how much of them is in the step's accounts stays here. */
+function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfinishedStep']> {
+  const accounts = Object.entries(step.children).map(([callId, { execution }]) => {
+    const { usage, cost } = step.childAccounts?.[callId] ?? execution;
+    return [callId, { usage, cost }] as const;
+  });
+  return {
+    ...step,
+    outcome: null,
+    children: {},
+    ...(accounts.length > 0 && { childAccounts: Object.fromEntries(accounts) }),
+  };
+}
+
+export const placed = (execution: Execution, { messages }: Placement): Execution =>
+  messages === 0 ? execution : { ...execution, firstMessage: execution.firstMessage + messages };
+
+export const stepJson = (step: AgentStep): AgentStepJSON => ({
+  ...step,
+  outcome: step.outcome?.toJSON() ?? null,
+});
+
+export const markOf = (state: AgentState, placement: Placement): Mark => ({
+  messages: state.messages.length + placement.messages,
+  execution: placed(state.execution, placement),
+  info: state.info,
+});
+
+/** How rows name what a message is to a window: instructions stay, and a user message begins a turn, unless the loop wrote it. */
+export function rowRole({ role, metadata }: Message): string {
+  if (role === 'developer') return 'system';
+  return role === 'user' && metadata['synthetic'] === true ? 'synthetic' : role;
+}

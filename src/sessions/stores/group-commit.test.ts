@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { AgentError } from '../../errors/agent-error.ts';
+import { groupCommit, type GroupCommit } from './group-commit.ts';
+
+/** A database that only notes what happens to it. */
+function noting(broken: { begin?: () => void } = {}): { log: string[]; group: GroupCommit } {
+  const log: string[] = [];
+  const group = groupCommit({
+    begin() {
+      broken.begin?.();
+      log.push('begin');
+    },
+    commit: () => log.push('commit'),
+    rollback: () => log.push('rollback'),
+    failed: (operation, cause) => new AgentError('store_failed', operation, { cause }),
+  });
+  return { log, group };
+}
+
+describe('writes of one turn of the event loop', () => {
+  it('go into one transaction, in order, and are done when it is', async () => {
+    const { log, group } = noting();
+    const writes = ['a', 'b', 'c'].map((name) =>
+      group.add(name, () => log.push(name)).then(() => log.push(`${name} is done`)),
+    );
+    expect(log).toEqual([]);
+    await Promise.all(writes);
+    expect(log.join(', ')).toBe('begin, a, b, c, commit, a is done, b is done, c is done');
+    await group.add('d', () => log.push('d'));
+    expect(log.slice(-3)).toEqual(['begin', 'd', 'commit']);
+  });
+
+  it('are spread over several where they are many', async () => {
+    const { log, group } = noting();
+    const written = await Promise.all(
+      Array.from({ length: 600 }, (_, n) => group.add('n', () => n)),
+    );
+    expect(written).toEqual(Array.from({ length: 600 }, (_, n) => n));
+    expect(log).toEqual(['begin', 'commit', 'begin', 'commit', 'begin', 'commit']);
+  });
+
+  it('one that refuses does not disturb the others', async () => {
+    const { log, group } = noting();
+    const refuse = (): never => {
+      throw new AgentError('stale_owner', 'not yours');
+    };
+    const outcomes = await Promise.allSettled([
+      group.add('a', () => 1),
+      group.add('b', refuse),
+      group.add('c', () => 3),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: 1 },
+      { reason: { code: 'stale_owner' } },
+      { value: 3 },
+    ]);
+    expect(log).toEqual(['begin', 'commit']);
+  });
+
+  it('one that breaks down is undone, and the others are written alone', async () => {
+    const { log, group } = noting();
+    const breakDown = (): never => {
+      throw new Error('disk full');
+    };
+    const outcomes = await Promise.allSettled([
+      group.add('a', () => log.push('a')),
+      group.add('b', breakDown),
+      group.add('c', () => log.push('c')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'store_failed', message: 'b' } });
+    expect(log.join(', ')).toBe(
+      'begin, a, rollback, begin, a, commit, begin, rollback, begin, c, commit',
+    );
+  });
+
+  it('are all refused at once where no transaction begins, and later ones are written', async () => {
+    let begins = 0;
+    const { log, group } = noting({
+      begin() {
+        if (begins++ === 0) throw new Error('database is locked');
+      },
+    });
+    const outcomes = await Promise.allSettled([group.add('a', () => 1), group.add('b', () => 2)]);
+    expect(outcomes).toMatchObject([
+      { reason: { code: 'store_failed', message: 'a' } },
+      { reason: { code: 'store_failed', message: 'b' } },
+    ]);
+    expect(begins).toBe(1);
+    expect(await group.add('c', () => 3)).toBe(3);
+    expect(log).toEqual(['begin', 'commit']);
+  });
+});

@@ -1,0 +1,189 @@
+import { AgentError } from '../../errors/agent-error.ts';
+import type {
+  AgentRow,
+  BlobRow,
+  CallRow,
+  CallWrite,
+  Commit,
+  CommandRow,
+  EventRow,
+  MessageRow,
+  NewSessionRow,
+  RowRange,
+  SessionRow,
+  StepRow,
+} from '../session-store.ts';
+import { startConflict } from './store-errors.ts';
+
+/** One session in memory. Rows are frozen, so that they can be handed out as they are. */
+export interface MemorySession {
+  row: Omit<SessionRow, 'isLeased'>;
+  leasedUntil: number;
+  lastCommand: number;
+  readonly commands: CommandRow[];
+  /** By agent. */
+  readonly messages: Map<string, MessageRow[]>;
+  readonly steps: Map<string, StepRow[]>;
+  /** By execution, then agent, call or number. */
+  readonly agents: Map<string, Map<string, AgentRow>>;
+  readonly calls: Map<string, Map<string, CallRow>>;
+  readonly events: Map<string, EventRow[]>;
+  /** By scope, then hash. */
+  readonly blobs: Map<string, Map<string, BlobRow>>;
+}
+
+export const newSession = (row: NewSessionRow): MemorySession => ({
+  row: {
+    ...row,
+    phase: 'idle',
+    revision: 0,
+    token: 0,
+    worker: null,
+    stopReason: null,
+    pauseReason: null,
+    seq: 0,
+    updatedAt: row.createdAt,
+  },
+  leasedUntil: 0,
+  lastCommand: 0,
+  commands: [],
+  messages: new Map(),
+  steps: new Map(),
+  agents: new Map(),
+  calls: new Map(),
+  events: new Map(),
+  blobs: new Map(),
+});
+
+/** Throws before anything is written. */
+export function checkWrites(session: MemorySession, commit: Commit): void {
+  const starts = new Set<string>();
+  for (const { executionId, callId, state, again } of commit.calls ?? []) {
+    const before = session.calls.get(executionId)?.get(callId)?.state;
+    const key = JSON.stringify([executionId, callId]);
+    const isRepeated = before === 'started' || starts.has(key);
+    if (state === 'started' && (before === 'committed' || (isRepeated && !again)))
+      throw startConflict(commit, callId);
+    if (state === 'started') starts.add(key);
+  }
+  checkPositions(session.messages, commit.messages ?? [], 'message');
+  checkPositions(session.steps, commit.steps ?? [], 'step');
+}
+
+function checkPositions(
+  kept: ReadonlyMap<string, readonly { readonly position: number }[]>,
+  rows: readonly { readonly agentId: string; readonly position: number }[],
+  what: string,
+): void {
+  const last = new Map<string, number>();
+  for (const { agentId, position } of rows) {
+    const before = last.get(agentId) ?? kept.get(agentId)?.at(-1)?.position ?? -1;
+    if (position <= before)
+      throw new AgentError('store_failed', `There is a ${what} at position ${position} already.`);
+    last.set(agentId, position);
+  }
+}
+
+/** Everything of the commit but the session's own row. */
+export function writeRows(session: MemorySession, commit: Commit): void {
+  for (const row of commit.messages ?? []) listIn(session.messages, row.agentId).push(frozen(row));
+  for (const row of commit.steps ?? []) listIn(session.steps, row.agentId).push(frozen(row));
+  for (const row of commit.events ?? []) listIn(session.events, row.executionId).push(frozen(row));
+  for (const row of commit.agents ?? [])
+    mapIn(session.agents, row.executionId).set(row.agentId, frozen(row));
+  for (const row of commit.blobs ?? []) {
+    const scope = mapIn(session.blobs, row.scope);
+    if (!scope.has(row.hash)) scope.set(row.hash, frozen(row));
+  }
+  for (const write of commit.calls ?? []) {
+    const execution = mapIn(session.calls, write.executionId);
+    execution.set(write.callId, nextCall(execution.get(write.callId), write, commit.token));
+  }
+  const done = session.commands.findIndex(({ number }) => number === commit.done);
+  if (done >= 0) session.commands.splice(done, 1);
+}
+
+function nextCall(before: CallRow | undefined, write: CallWrite, token: number): CallRow {
+  const { executionId, callId, tool, state } = write;
+  if (before && (state === 'waiting' || before.state === 'committed')) return before;
+  const blank = { executionId, callId, tool, token: 0, starts: 0, answer: null, result: null };
+  const row = { ...(before ?? blank), state };
+  if (state === 'started') return frozen({ ...row, token, starts: row.starts + 1 });
+  return frozen({ ...row, result: write.result ?? null });
+}
+
+/** The newest rows that fit, ascending. */
+export function inRange<T extends { readonly position: number }>(
+  rows: readonly T[] = [],
+  range: RowRange = {},
+  isWanted: (row: T) => boolean = () => true,
+): readonly T[] {
+  const { before = Infinity, from = 0, limit = Infinity } = range;
+  const fitting = rows.filter(
+    (row) => row.position < before && row.position >= from && isWanted(row),
+  );
+  return fitting.slice(Math.max(0, fitting.length - limit));
+}
+
+/** What a new session begins with: the conversation below the counts, and large values of those steps. */
+export function copyInto(fork: MemorySession, source: MemorySession): void {
+  const { messageCount, stepCount } = fork.row;
+  const messages = inRange(source.messages.get(''), { before: messageCount });
+  const steps = inRange(source.steps.get(''), { before: stepCount });
+  fork.messages.set('', [...messages]);
+  fork.steps.set('', [...steps]);
+  for (const scope of new Set(['', ...steps.map(({ executionId }) => executionId)]))
+    fork.blobs.set(scope, new Map(source.blobs.get(scope)));
+}
+
+/** Drops what only earlier executions needed. */
+export function prune(session: MemorySession): void {
+  const last = session.row.executionId ?? session.steps.get('')?.at(-1)?.executionId ?? '';
+  const kept = session.agents.get(last);
+  for (const agents of session.agents.values())
+    for (const agentId of agents.keys()) if (!kept?.has(agentId)) session.messages.delete(agentId);
+  session.events.clear();
+  for (const [agentId, steps] of session.steps)
+    session.steps.set(
+      agentId,
+      steps.filter(({ executionId }) => executionId === last),
+    );
+  for (const table of [session.calls, session.agents])
+    for (const executionId of table.keys()) if (executionId !== last) table.delete(executionId);
+  for (const scope of session.blobs.keys())
+    if (scope !== '' && scope !== last) session.blobs.delete(scope);
+}
+
+const utf8 = new TextEncoder();
+const bytesOf = (text: string | null): number => (text === null ? 0 : utf8.encode(text).length);
+
+export function sizeOf(session: MemorySession): { rows: number; bytes: number } {
+  const texts: (string | null)[][] = [
+    [session.row.head],
+    ...session.commands.map(({ body }) => [body]),
+    ...all(session.messages).map(({ body }) => [body]),
+    ...all(session.steps).map(({ body, mark }) => [body, mark]),
+    ...all(session.agents).map(({ head }) => [head]),
+    ...all(session.calls).map(({ answer, result }) => [answer, result]),
+    ...all(session.events).map(({ body }) => [body]),
+    ...all(session.blobs).map(({ body }) => [body]),
+  ];
+  return { rows: texts.length, bytes: texts.flat().reduce((sum, text) => sum + bytesOf(text), 0) };
+}
+
+const all = <T>(tables: ReadonlyMap<string, { values(): IterableIterator<T> }>): T[] =>
+  [...tables.values()].flatMap((table) => [...table.values()]);
+
+export const frozen = <T extends object>(row: T): T => Object.freeze({ ...row });
+
+function listIn<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  if (list.length === 0) lists.set(key, list);
+  return list;
+}
+
+function mapIn<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
+  const map = maps.get(key) ?? new Map<string, T>();
+  if (map.size === 0) maps.set(key, map);
+  return map;
+}

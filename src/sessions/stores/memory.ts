@@ -1,0 +1,269 @@
+import { type Clock, systemClock } from '../../clock.ts';
+import { positive } from '../../errors/agent-error.ts';
+import type {
+  Commit,
+  CommitReceipt,
+  LeaseSignal,
+  SessionRow,
+  SessionStore,
+  StoreCodec,
+} from '../session-store.ts';
+import {
+  checkWrites,
+  copyInto,
+  frozen,
+  inRange,
+  type MemorySession,
+  newSession,
+  prune,
+  sizeOf,
+  writeRows,
+} from './memory-session.ts';
+import { revisionConflict, staleOwner, storeClosed } from './store-errors.ts';
+
+export interface MemoryStoreOptions {
+  readonly codec?: StoreCodec;
+  /** The largest text of one row. Default 16 MiB. */
+  readonly maxBytes?: number;
+  readonly clock?: Clock;
+}
+
+/** Keeps sessions as long as the process lives: for tests, and for pages that keep nothing. */
+export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+  const { codec, clock = systemClock } = options;
+  const sessions = new Map<string, MemorySession>();
+  /** Of the whole store, so that a session made anew under an old id shares no token with it. */
+  let lastToken = 0;
+  let isClosed = false;
+
+  const find = (sessionId: string): MemorySession | undefined => {
+    if (isClosed) throw storeClosed('memory');
+    return sessions.get(sessionId);
+  };
+  const every = (): MemorySession[] => {
+    if (isClosed) throw storeClosed('memory');
+    return [...sessions.values()];
+  };
+  const isLeased = ({ row, leasedUntil }: MemorySession): boolean =>
+    row.worker !== null && leasedUntil > clock.now();
+  const shown = (session: MemorySession): SessionRow => ({
+    ...session.row,
+    status: session.row.phase === 'open' ? 'in_progress' : session.row.status,
+    isLeased: isLeased(session),
+  });
+  const change = (session: MemorySession, patch: Partial<SessionRow>): void => {
+    session.row = { ...session.row, ...patch };
+  };
+  const signalsOf = (worker: string): MemorySession[] =>
+    every().filter(({ row }) => row.worker === worker);
+
+  return {
+    name: 'memory',
+    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    ...(codec && { codec }),
+
+    async create(row) {
+      if (find(row.id)) return false;
+      sessions.set(row.id, newSession(row));
+      return true;
+    },
+    async find(sessionId) {
+      const session = find(sessionId);
+      return session ? shown(session) : null;
+    },
+    async list({ owner, status, agent, limit, after }) {
+      return every()
+        .map(shown)
+        .filter(
+          (row) =>
+            (owner === undefined || row.owner === owner) &&
+            (status === undefined || row.status === status) &&
+            (agent === undefined || row.agent === agent) &&
+            (after === undefined || byChange(after, row) < 0),
+        )
+        .toSorted(byChange)
+        .slice(0, limit);
+    },
+
+    async accept(sessionId, { at, ...command }, { phases, revision }) {
+      const session = find(sessionId);
+      if (!session) return null;
+      const { phase } = session.row;
+      if (!phases.includes(phase) || (revision ?? session.row.revision) !== session.row.revision)
+        return { accepted: false, phase };
+      session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
+      change(session, { phase: 'open', updatedAt: at });
+      return { accepted: true, phase };
+    },
+    async nextCommand(sessionId) {
+      const commands = find(sessionId)?.commands ?? [];
+      return commands.find(({ kind }) => kind === 'resume') ?? commands[0] ?? null;
+    },
+    async decide(sessionId, { executionId, callId, body, at }) {
+      const session = find(sessionId);
+      if (!session) return 'unknown';
+      if (session.row.phase === 'idle' || session.row.executionId !== executionId) return 'over';
+      const calls = session.calls.get(executionId);
+      const call = calls?.get(callId);
+      if (!calls || !call || (call.state !== 'waiting' && call.answer === null)) return 'unknown';
+      if (call.state !== 'waiting') return 'answered';
+      calls.set(callId, frozen({ ...call, state: 'decided', answer: body }));
+      change(session, { phase: 'open', updatedAt: at });
+      return 'accepted';
+    },
+    async request(sessionId, wish) {
+      const session = find(sessionId);
+      if (!session) return null;
+      const { phase, stopReason, pauseReason } = session.row;
+      if (phase === 'idle') return phase;
+      if ('stop' in wish) change(session, { phase: 'open', stopReason: stopReason ?? wish.stop });
+      else change(session, { pauseReason: pauseReason ?? wish.pause });
+      return phase;
+    },
+
+    async claim(sessionId, { worker, ttlMs }) {
+      const session = find(sessionId);
+      if (session?.row.phase !== 'open' || isLeased(session)) return null;
+      change(session, { worker, token: ++lastToken });
+      session.leasedUntil = clock.now() + ttlMs;
+      return shown(session);
+    },
+    async renew({ worker, ttlMs }) {
+      const held = signalsOf(worker);
+      for (const session of held) session.leasedUntil = clock.now() + ttlMs;
+      return held.map(signalOf);
+    },
+    async signals(worker) {
+      return signalsOf(worker).map(signalOf);
+    },
+    async recoverable(limit) {
+      return every()
+        .filter((session) => session.row.phase === 'open' && !isLeased(session))
+        .map(({ row }) => row)
+        .toSorted((a, b) => byChange(b, a))
+        .slice(0, limit)
+        .map(({ id }) => id);
+    },
+    async commit(commit) {
+      const session = find(commit.sessionId);
+      if (session?.row.token !== commit.token) throw staleOwner(commit);
+      const { revision, worker } = session.row;
+      if (commit.revision < revision) return receiptOf(session);
+      if (worker === null) throw staleOwner(commit);
+      if (commit.revision > revision) throw revisionConflict(commit, revision);
+      checkWrites(session, commit);
+      writeRows(session, commit);
+      const { root, seq = session.row.seq, at } = commit;
+      change(session, { ...root, seq, revision: revision + 1, updatedAt: at });
+      if (commit.end) change(session, endOf(session, commit.end));
+      return receiptOf(session);
+    },
+
+    async messages(sessionId, agentId, range = {}) {
+      const { role } = range;
+      return inRange(
+        find(sessionId)?.messages.get(agentId),
+        range,
+        (row) => role === undefined || row.role === role,
+      );
+    },
+    async steps(sessionId, agentId, range = {}) {
+      const { executionId } = range;
+      return inRange(
+        find(sessionId)?.steps.get(agentId),
+        range,
+        (row) => executionId === undefined || row.executionId === executionId,
+      );
+    },
+    async agents(sessionId, executionId) {
+      return [...(find(sessionId)?.agents.get(executionId)?.values() ?? [])];
+    },
+    async calls(sessionId, executionId, filter) {
+      const rows = [...(find(sessionId)?.calls.get(executionId)?.values() ?? [])];
+      return rows.filter((row) =>
+        'state' in filter ? row.state === filter.state : filter.callIds.includes(row.callId),
+      );
+    },
+    async events(sessionId, executionId, { after, limit }) {
+      const rows = find(sessionId)?.events.get(executionId) ?? [];
+      return rows.filter(({ seq }) => seq > after).slice(0, limit);
+    },
+    async blobs(sessionId, hashes) {
+      const scopes = [...(find(sessionId)?.blobs.values() ?? [])];
+      return [...new Set(hashes)].flatMap((hash) => {
+        const body = scopes.find((scope) => scope.has(hash))?.get(hash)?.body;
+        return body === undefined ? [] : [{ hash, body }];
+      });
+    },
+
+    async fork(fromId, row) {
+      const source = find(fromId);
+      if (!source || find(row.id)) return false;
+      const session = newSession(row);
+      copyInto(session, source);
+      sessions.set(row.id, session);
+      return true;
+    },
+    async delete(sessionId) {
+      return find(sessionId) !== undefined && sessions.delete(sessionId);
+    },
+    async prune({ olderThan, owner }) {
+      const dropped = every()
+        .filter(({ row }) => row.phase === 'idle' && row.updatedAt < olderThan)
+        .filter(({ row }) => owner === undefined || row.owner === owner)
+        .map((session) => {
+          const before = sizeOf(session).rows;
+          prune(session);
+          return before - sizeOf(session).rows;
+        })
+        .filter((rows) => rows > 0);
+      return { sessions: dropped.length, rows: dropped.reduce((sum, rows) => sum + rows, 0) };
+    },
+    async size(sessionId) {
+      const session = find(sessionId);
+      return session ? sizeOf(session) : { rows: 0, bytes: 0 };
+    },
+    async close() {
+      isClosed = true;
+      sessions.clear();
+    },
+  };
+}
+
+const byChange = (
+  a: Pick<SessionRow, 'updatedAt' | 'id'>,
+  b: Pick<SessionRow, 'updatedAt' | 'id'>,
+): number => {
+  const [x, y] = a.updatedAt === b.updatedAt ? [a.id, b.id] : [a.updatedAt, b.updatedAt];
+  return x > y ? -1 : Number(x < y);
+};
+
+const signalOf = ({ row }: MemorySession): LeaseSignal => ({
+  sessionId: row.id,
+  token: row.token,
+  stopReason: row.stopReason,
+  pauseReason: row.pauseReason,
+});
+
+const receiptOf = ({ row }: MemorySession): CommitReceipt => ({
+  phase: row.phase,
+  stopReason: row.stopReason,
+  pauseReason: row.pauseReason,
+});
+
+/** What the end of a stretch of work makes of the session's row. */
+function endOf(
+  { row, commands, calls }: MemorySession,
+  end: NonNullable<Commit['end']>,
+): Partial<SessionRow> {
+  if (end === 'handover') return { worker: null };
+  const stopReason = end === 'ended' ? null : row.stopReason;
+  const ledger = calls.get(row.executionId ?? '')?.values() ?? [];
+  const hasMore =
+    end === 'ended'
+      ? commands.length > 0
+      : stopReason !== null || [...ledger].some(({ state }) => state === 'decided');
+  const wishes = { stopReason, pauseReason: null };
+  if (hasMore) return { ...wishes, phase: 'open' };
+  return { ...wishes, phase: end === 'ended' ? 'idle' : 'paused', worker: null };
+}

@@ -1,0 +1,170 @@
+import { AgentError, invalidOption } from '../../errors/agent-error.ts';
+import { isMissingTable } from './postgres-errors.ts';
+import { fingerprint, inTransaction, type PoolLike } from './postgres-pool.ts';
+
+/** The schema as statements name it: quoted, for it may be a word of SQL. */
+export function quotedSchema(schema: string): string {
+  if (typeof schema === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`;
+  throw invalidOption(
+    'postgresStore({ schema })',
+    schema,
+    'a name of small letters, digits and underscores, not starting with a digit',
+  );
+}
+
+/**
+ * One entry per version, never changed once released. `commands` and `decided` repeat on the session what other tables
+ * hold: a statement that waited for a row sees the newest version of that row, but not of others.
+ */
+const migrations: readonly ((schema: string) => string)[] = [
+  (schema) => `
+    create sequence ${schema}.tokens;
+    create table ${schema}.sessions (
+      id text collate "C" primary key,
+      owner text collate "C" not null,
+      agent text collate "C" not null,
+      status text collate "C" not null,
+      phase text collate "C" not null default 'idle',
+      execution_id text collate "C",
+      head text not null,
+      revision integer not null default 0,
+      token bigint not null default 0,
+      worker text collate "C",
+      leased_until timestamptz,
+      stop_reason text,
+      pause_reason text,
+      message_count integer not null,
+      step_count integer not null,
+      seq integer not null default 0,
+      created_at text collate "C" not null,
+      updated_at text collate "C" not null,
+      last_command integer not null default 0,
+      commands integer[] not null default '{}',
+      decided text[] collate "C" not null default '{}',
+      pruned_revision integer
+    );
+    create index sessions_by_owner on ${schema}.sessions (owner, updated_at, id);
+    create index sessions_by_change on ${schema}.sessions (updated_at, id);
+    create index sessions_open on ${schema}.sessions (updated_at, id) where phase = 'open';
+    create index sessions_by_worker on ${schema}.sessions (worker) where worker is not null;
+    create table ${schema}.messages (
+      session_id text collate "C",
+      agent_id text collate "C",
+      position integer,
+      role text collate "C" not null,
+      body text not null,
+      primary key (session_id, agent_id, position)
+    );
+    create table ${schema}.steps (
+      session_id text collate "C",
+      agent_id text collate "C",
+      position integer,
+      execution_id text collate "C" not null,
+      body text not null,
+      mark text not null,
+      primary key (session_id, agent_id, position)
+    );
+    create table ${schema}.agents (
+      session_id text collate "C",
+      execution_id text collate "C",
+      agent_id text collate "C",
+      call_id text collate "C" not null,
+      head text not null,
+      message_count integer not null,
+      step_count integer not null,
+      primary key (session_id, execution_id, agent_id)
+    );
+    create table ${schema}.calls (
+      session_id text collate "C",
+      execution_id text collate "C",
+      call_id text collate "C",
+      tool text not null,
+      state text collate "C" not null,
+      token bigint not null,
+      starts integer not null,
+      answer text,
+      result text,
+      primary key (session_id, execution_id, call_id)
+    );
+    create table ${schema}.events (
+      session_id text collate "C",
+      execution_id text collate "C",
+      seq integer,
+      type text not null,
+      body text not null,
+      primary key (session_id, execution_id, seq)
+    );
+    create table ${schema}.blobs (
+      session_id text collate "C",
+      hash text collate "C",
+      scope text collate "C",
+      body text not null,
+      primary key (session_id, hash, scope)
+    );
+    create table ${schema}.commands (
+      session_id text collate "C",
+      number integer,
+      kind text collate "C" not null,
+      execution_id text collate "C" not null,
+      body text not null,
+      at text not null,
+      primary key (session_id, number)
+    );`,
+];
+
+/** All tables whose rows belong to a session by `session_id`. */
+export const childTables = [
+  'messages',
+  'steps',
+  'agents',
+  'calls',
+  'events',
+  'blobs',
+  'commands',
+] as const;
+
+/** Brings the schema up to date; any number of processes may try at once. */
+export async function migrate(pool: PoolLike, schema: string): Promise<void> {
+  const version = `select coalesce(max(version), 0) as version from ${schema}.migrations`;
+  const found = await pool.query({ text: version }).catch((error: unknown) => {
+    if (isMissingTable(error)) return null;
+    throw error;
+  });
+  if (found && !isBehind(found.rows, schema)) return;
+
+  await inTransaction(pool, null, async (run) => {
+    await run('select pg_advisory_xact_lock($1, $2)', [LOCK, fingerprint(schema) | 0]);
+    // the right to create a schema is asked for even where it exists
+    const [named] = await run<{ missing: boolean }>(
+      'select to_regnamespace($1) is null as missing',
+      [schema],
+    );
+    if (named?.missing) await run(`create schema if not exists ${schema}`);
+    await run(
+      `create table if not exists ${schema}.migrations (version integer primary key, at timestamptz not null default now())`,
+    );
+    const rows = await run<{ version: number }>(version);
+    if (!isBehind(rows, schema)) return;
+    const from = rows[0]?.version ?? 0;
+    for (const [i, sql] of migrations.entries())
+      if (i >= from) {
+        await run(sql(schema));
+        await run(`insert into ${schema}.migrations (version) values ($1)`, [i + 1]);
+      }
+  });
+}
+
+/** Names this store among the users of advisory locks in the database. */
+const LOCK = 0x6f6e7764;
+
+function isBehind(rows: readonly unknown[], schema: string): boolean {
+  const { version } = rows[0] as { readonly version: number };
+  if (version > migrations.length)
+    throw new AgentError(
+      'store_failed',
+      `The tables in schema ${schema} are of version ${version}, and this release of onward knows ` +
+        `versions up to ${migrations.length}. Upgrade onward on this machine.`,
+      { details: { schema, version, known: migrations.length } },
+    );
+  return version < migrations.length;
+}

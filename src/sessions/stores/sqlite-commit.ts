@@ -1,0 +1,153 @@
+import type { CallState, CallWrite, Commit, CommitReceipt } from '../session-store.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import { KEY, RECEIPT, type SyncStore } from './sqlite-rows.ts';
+import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
+
+/** Prepares the one write that every step pays for. What it refuses, it refuses before it writes. */
+export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
+  const fenced = `WHERE id = ? AND token = ? AND revision = ? AND worker IS NOT NULL RETURNING key, ${RECEIPT}`;
+  const touch = db.prepare(
+    `UPDATE sessions SET revision = revision + 1, updated_at = ?, seq = ifnull(?, seq) ${fenced}`,
+  );
+  const touchRoot = db.prepare(
+    `UPDATE sessions SET revision = revision + 1, updated_at = ?, seq = ifnull(?, seq), head = ?, status = ?,
+     execution_id = ?, message_count = ?, step_count = ? ${fenced}`,
+  );
+  const found = db.prepare(`SELECT token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`);
+  const callState = db.prepare(
+    `SELECT state FROM calls WHERE session = ${KEY} AND execution_id = ? AND call_id = ?`,
+  );
+  const addMessage = db.prepare(
+    'INSERT INTO messages (session, agent_id, position, role, body) VALUES (?, ?, ?, ?, ?)',
+  );
+  const addStep = db.prepare(
+    'INSERT INTO steps (session, agent_id, position, execution_id, body, mark) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const addEvent = db.prepare(
+    'INSERT INTO events (session, execution_id, seq, type, body) VALUES (?, ?, ?, ?, ?)',
+  );
+  const putAgent = db.prepare(
+    `INSERT OR REPLACE INTO agents (session, execution_id, agent_id, call_id, head, message_count, step_count)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const addBlob = db.prepare(
+    'INSERT OR IGNORE INTO blobs (session, scope, hash, body) VALUES (?, ?, ?, ?)',
+  );
+  const addCall = `INSERT INTO calls (session, execution_id, call_id, tool, state, token, starts, answer, result)
+    VALUES (?, ?, ?, ?`;
+  const wait = db.prepare(`${addCall}, 'waiting', 0, 0, NULL, NULL) ON CONFLICT DO NOTHING`);
+  const start = db.prepare(
+    `${addCall}, 'started', ?, 1, NULL, NULL) ON CONFLICT DO UPDATE
+     SET state = 'started', token = excluded.token, starts = starts + 1 WHERE state <> 'committed'`,
+  );
+  const finish = db.prepare(
+    `${addCall}, 'committed', 0, 0, NULL, ?) ON CONFLICT DO UPDATE
+     SET state = 'committed', result = excluded.result WHERE state <> 'committed'`,
+  );
+  const removeCommand = db.prepare('DELETE FROM commands WHERE session = ? AND number = ?');
+  const nextCommand = 'EXISTS (SELECT 1 FROM commands WHERE session = key)';
+  const decidedCall = `EXISTS (SELECT 1 FROM calls WHERE session = key AND calls.execution_id = sessions.execution_id
+    AND state = 'decided')`;
+  const endIn = (phase: string, hasMore: string, cleared: string): string =>
+    `UPDATE sessions SET ${cleared}, phase = CASE WHEN ${hasMore} THEN 'open' ELSE '${phase}' END,
+     worker = CASE WHEN ${hasMore} THEN worker ELSE NULL END WHERE key = ? RETURNING ${RECEIPT}`;
+  const ends = {
+    ended: db.prepare(endIn('idle', nextCommand, 'stop_reason = NULL, pause_reason = NULL')),
+    paused: db.prepare(
+      endIn('paused', `(stop_reason IS NOT NULL OR ${decidedCall})`, 'pause_reason = NULL'),
+    ),
+    handover: db.prepare(`UPDATE sessions SET worker = NULL WHERE key = ? RETURNING ${RECEIPT}`),
+  };
+
+  /** Why a fenced write found nothing: throws, or it was written before; null if nothing stands in its way. */
+  function writtenBefore(commit: Commit): CommitReceipt | null {
+    const row = found.get(commit.sessionId) as Found | undefined;
+    if (row?.token !== commit.token) throw staleOwner(commit);
+    if (commit.revision < row.revision) return receiptOf(row);
+    if (row.worker === null) throw staleOwner(commit);
+    if (commit.revision > row.revision) throw revisionConflict(commit, row.revision);
+    return null;
+  }
+
+  /** The first call that would start although it may not. */
+  function badStart({ sessionId, calls = [] }: Commit): CallWrite | undefined {
+    const starts = calls.filter(({ state }) => state === 'started');
+    return starts.find((write, i) => {
+      const { executionId, callId, again } = write;
+      const row = callState.get(sessionId, executionId, callId) as { state: CallState } | undefined;
+      const isRepeated =
+        row?.state === 'started' ||
+        starts.slice(0, i).some((s) => s.callId === callId && s.executionId === executionId);
+      return row?.state === 'committed' || (isRepeated && again !== true);
+    });
+  }
+
+  function writeCall(key: number, token: number, write: CallWrite): void {
+    const { executionId, callId, tool, state, result = null } = write;
+    if (state === 'waiting') wait.run(key, executionId, callId, tool);
+    else if (state === 'started') start.run(key, executionId, callId, tool, token);
+    else finish.run(key, executionId, callId, tool, result);
+  }
+
+  return {
+    commit(commit) {
+      const { sessionId, token, revision, at, root, seq = null } = commit;
+      const refused = commit.calls && badStart(commit);
+      if (refused) {
+        const written = writtenBefore(commit);
+        if (written) return written;
+        throw startConflict(commit, refused.callId);
+      }
+      const fence = [sessionId, token, revision] as const;
+      const row = root
+        ? touchRoot.get(
+            at,
+            seq,
+            root.head,
+            root.status,
+            root.executionId,
+            root.messageCount,
+            root.stepCount,
+            ...fence,
+          )
+        : touch.get(at, seq, ...fence);
+      if (!row) {
+        const written = writtenBefore(commit);
+        if (written) return written;
+        throw staleOwner(commit);
+      }
+      const { key } = row as { key: number };
+      for (const row of commit.messages ?? [])
+        addMessage.run(key, row.agentId, row.position, row.role, row.body);
+      for (const row of commit.steps ?? [])
+        addStep.run(key, row.agentId, row.position, row.executionId, row.body, row.mark);
+      for (const row of commit.events ?? [])
+        addEvent.run(key, row.executionId, row.seq, row.type, row.body);
+      for (const row of commit.agents ?? [])
+        putAgent.run(
+          key,
+          row.executionId,
+          row.agentId,
+          row.callId,
+          row.head,
+          row.messageCount,
+          row.stepCount,
+        );
+      for (const row of commit.blobs ?? []) addBlob.run(key, row.scope, row.hash, row.body);
+      for (const write of commit.calls ?? []) writeCall(key, token, write);
+      if (commit.done !== undefined) removeCommand.run(key, commit.done);
+      return receiptOf(commit.end ? ends[commit.end].get(key) : row);
+    },
+  };
+}
+
+type Found = CommitReceipt & {
+  readonly token: number;
+  readonly revision: number;
+  readonly worker: string | null;
+};
+
+function receiptOf(row: unknown): CommitReceipt {
+  const { phase, stopReason, pauseReason } = row as CommitReceipt;
+  return { phase, stopReason, pauseReason };
+}

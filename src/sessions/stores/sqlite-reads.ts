@@ -1,0 +1,71 @@
+import type {
+  AgentRow,
+  BlobRow,
+  CallRow,
+  EventRow,
+  MessageRow,
+  StepRow,
+} from '../session-store.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import { KEY, plain, type SyncStore } from './sqlite-rows.ts';
+
+type Reads = Pick<SyncStore, 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'>;
+
+const ALL = -1;
+
+/** The rows of a session. */
+export function reads(db: SqliteDatabase): Reads {
+  const inRange = `session = ${KEY} AND agent_id = ? AND position >= ? AND position < ?`;
+  const newest = 'ORDER BY position DESC LIMIT ?';
+  const messages = db.prepare(
+    `SELECT agent_id AS agentId, position, role, body FROM messages
+     WHERE ${inRange} AND role = ifnull(?, role) ${newest}`,
+  );
+  const steps = db.prepare(
+    `SELECT agent_id AS agentId, position, execution_id AS executionId, body, mark FROM steps
+     WHERE ${inRange} AND execution_id = ifnull(?, execution_id) ${newest}`,
+  );
+  const agents = db.prepare(
+    `SELECT agent_id AS agentId, execution_id AS executionId, call_id AS callId, head,
+     message_count AS messageCount, step_count AS stepCount FROM agents
+     WHERE session = ${KEY} AND execution_id = ?`,
+  );
+  const call = `SELECT execution_id AS executionId, call_id AS callId, tool, state, token, starts, answer, result
+    FROM calls WHERE session = ${KEY} AND execution_id = ?`;
+  const callsById = db.prepare(`${call} AND call_id IN (SELECT value FROM json_each(?))`);
+  const callsByState = db.prepare(`${call} AND state = ?`);
+  const events = db.prepare(
+    `SELECT execution_id AS executionId, seq, type, body FROM events
+     WHERE session = ${KEY} AND execution_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const blobs = db.prepare(
+    `SELECT hash, body FROM blobs WHERE session = ${KEY} AND hash IN (SELECT value FROM json_each(?))
+     GROUP BY hash`,
+  );
+
+  return {
+    messages(sessionId, agentId, range = {}) {
+      const { from = 0, before = Number.MAX_SAFE_INTEGER, role = null, limit = ALL } = range;
+      return plain<MessageRow>(
+        messages.all(sessionId, agentId, from, before, role, limit),
+      ).toReversed();
+    },
+    steps(sessionId, agentId, range = {}) {
+      const { from = 0, before = Number.MAX_SAFE_INTEGER, executionId = null, limit = ALL } = range;
+      return plain<StepRow>(
+        steps.all(sessionId, agentId, from, before, executionId, limit),
+      ).toReversed();
+    },
+    agents: (sessionId, executionId) => plain<AgentRow>(agents.all(sessionId, executionId)),
+    calls: (sessionId, executionId, filter) =>
+      plain<CallRow>(
+        'state' in filter
+          ? callsByState.all(sessionId, executionId, filter.state)
+          : callsById.all(sessionId, executionId, JSON.stringify(filter.callIds)),
+      ),
+    events: (sessionId, executionId, { after, limit }) =>
+      plain<EventRow>(events.all(sessionId, executionId, after, limit)),
+    blobs: (sessionId, hashes) =>
+      plain<Omit<BlobRow, 'scope'>>(blobs.all(sessionId, JSON.stringify(hashes))),
+  };
+}

@@ -1,0 +1,33 @@
+import type { SessionRow, SessionStore } from '../session-store.ts';
+
+type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune'>;
+
+/** The methods of a store as SQLite does them: at once, inside a transaction that somebody else began. */
+export type SyncStore = {
+  readonly [K in keyof Methods]: (
+    ...parameters: Parameters<Methods[K]>
+  ) => Awaited<ReturnType<Methods[K]>>;
+};
+
+/** Finds the key that other tables know a session by, from its id. */
+export const KEY = '(SELECT key FROM sessions WHERE id = ?)';
+
+export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' ELSE status END`;
+
+/** Every column of a session under the name it has in {@link SessionRow}. */
+export const SESSION: string = `id, owner, agent, ${STATUS} AS status, phase, execution_id AS executionId, head, revision, token,
+  worker, leased_until AS leasedUntil, stop_reason AS stopReason, pause_reason AS pauseReason,
+  message_count AS messageCount, step_count AS stepCount, seq, created_at AS createdAt, updated_at AS updatedAt`;
+
+export const SIGNAL = `id AS sessionId, token, stop_reason AS stopReason, pause_reason AS pauseReason`;
+
+export const RECEIPT = `phase, stop_reason AS stopReason, pause_reason AS pauseReason`;
+
+export function sessionRow(found: unknown): SessionRow {
+  const { leasedUntil, ...row } = found as Omit<SessionRow, 'isLeased'> & { leasedUntil: number };
+  return { ...row, isLeased: row.worker !== null && leasedUntil > Date.now() };
+}
+
+/** Rows as plain objects: SQLite's have no prototype. */
+export const plain = <T extends object>(rows: readonly unknown[]): T[] =>
+  rows.map((row) => ({ ...(row as T) }));

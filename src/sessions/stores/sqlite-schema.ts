@@ -1,0 +1,150 @@
+import { AgentError } from '../../errors/agent-error.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+
+/**
+ * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
+ * write at once then fills few pages, and pages are what a commit costs.
+ *
+ * Each brings a file from the version before to the next; one that was released is never changed.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    execution_id TEXT,
+    head TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    token INTEGER NOT NULL,
+    worker TEXT,
+    leased_until INTEGER NOT NULL,
+    stop_reason TEXT,
+    pause_reason TEXT,
+    message_count INTEGER NOT NULL,
+    step_count INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    last_command INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX sessions_of_owner ON sessions (owner, updated_at, id);
+  CREATE INDEX sessions_open ON sessions (phase) WHERE phase = 'open';
+  CREATE INDEX sessions_held ON sessions (worker) WHERE worker IS NOT NULL;
+
+  CREATE TABLE tokens (last INTEGER NOT NULL) STRICT;
+  INSERT INTO tokens (last) VALUES (0);
+
+  CREATE TABLE commands (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    execution_id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, number)
+  ) STRICT;
+
+  CREATE TABLE messages (
+    session INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, agent_id, position)
+  ) STRICT;
+
+  CREATE TABLE steps (
+    session INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    PRIMARY KEY (session, agent_id, position)
+  ) STRICT;
+
+  CREATE TABLE agents (
+    session INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    head TEXT NOT NULL,
+    message_count INTEGER NOT NULL,
+    step_count INTEGER NOT NULL,
+    PRIMARY KEY (session, execution_id, agent_id)
+  ) STRICT;
+
+  CREATE TABLE calls (
+    session INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    state TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    starts INTEGER NOT NULL,
+    answer TEXT,
+    result TEXT,
+    PRIMARY KEY (session, execution_id, call_id)
+  ) STRICT;
+
+  CREATE TABLE events (
+    session INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, execution_id, seq)
+  ) STRICT;
+
+  CREATE TABLE blobs (
+    session INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, scope, hash)
+  ) STRICT;
+  `,
+];
+
+/** Marks the files that are ours: the letters `onwd`. */
+const APPLICATION_ID = 0x6f6e7764;
+
+/** Brings the file to the newest version. Many processes may do this at once: the lock lets one in, the others look again. */
+export function migrate(db: SqliteDatabase): void {
+  if (versionOf(db) === migrations.length) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const migration of migrations.slice(versionOf(db))) db.exec(migration);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** The version of the file, if it is one that we can work with. */
+function versionOf(db: SqliteDatabase): number {
+  const version = numberOf(db, 'PRAGMA user_version');
+  const tables = numberOf(db, 'SELECT count(*) FROM sqlite_schema');
+  const isOurs = numberOf(db, 'PRAGMA application_id') === APPLICATION_ID;
+  if (!isOurs && (version > 0 || tables > 0))
+    throw new AgentError(
+      'store_failed',
+      'The database holds something else than sessions. Give the store a file of its own.',
+    );
+  if (version > migrations.length)
+    throw new AgentError(
+      'store_failed',
+      `The database has version ${version}, written by a newer release; this one knows versions up to ${migrations.length}. Upgrade onward.`,
+      { details: { version, known: migrations.length } },
+    );
+  return version;
+}
+
+const numberOf = (db: SqliteDatabase, sql: string): number =>
+  Number(Object.values(db.prepare(sql).get() ?? {})[0]);

@@ -1,0 +1,166 @@
+import type { NewSessionRow, SessionQuery } from '../session-store.ts';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
+import { plain, SESSION, sessionRow, STATUS, type SyncStore } from './sqlite-rows.ts';
+
+type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'fork' | 'delete' | 'size'> & {
+  /** Ids of the sessions that may be pruned. */
+  prunable(olderThan: string, owner: string | undefined): string[];
+  /** How many rows it dropped: none if the session changed in the meantime. */
+  prune(sessionId: string, olderThan: string): number;
+};
+
+/** The tables that hold rows of a session, and the texts of each. */
+const texts: readonly (readonly [string, readonly string[]])[] = [
+  ['commands', ['body']],
+  ['messages', ['body']],
+  ['steps', ['body', 'mark']],
+  ['agents', ['head']],
+  ['calls', ['answer', 'result']],
+  ['events', ['body']],
+  ['blobs', ['body']],
+];
+
+/** The life of whole sessions. */
+export function sessions(db: SqliteDatabase): Sessions {
+  const insert = db.prepare(
+    `INSERT INTO sessions (id, owner, agent, status, phase, execution_id, head, revision, token, leased_until,
+     message_count, step_count, seq, last_command, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'idle', ?, ?, 0, 0, 0, ?, ?, 0, 0, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const find = db.prepare(`SELECT ${SESSION} FROM sessions WHERE id = ?`);
+  const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
+  const lists = new Map<string, SqliteStatement>();
+  const copyMessages = db.prepare(
+    `INSERT INTO messages (session, agent_id, position, role, body)
+     SELECT ?, agent_id, position, role, body FROM messages
+     WHERE session = ? AND agent_id = '' AND position < ? ORDER BY position`,
+  );
+  const copySteps = db.prepare(
+    `INSERT INTO steps (session, agent_id, position, execution_id, body, mark)
+     SELECT ?, agent_id, position, execution_id, body, mark FROM steps
+     WHERE session = ? AND agent_id = '' AND position < ? ORDER BY position`,
+  );
+  const copyBlobs = db.prepare(
+    `INSERT INTO blobs (session, scope, hash, body) SELECT ?, scope, hash, body FROM blobs
+     WHERE session = ? AND (scope = '' OR scope IN (SELECT execution_id FROM steps WHERE session = ?))`,
+  );
+  const removals = [
+    ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE session = ?`)),
+    db.prepare('DELETE FROM sessions WHERE key = ?'),
+  ];
+  const measure = (table: string, key: string, columns: readonly string[]): string => {
+    const bytes = columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ');
+    return `SELECT count(*) AS n, sum(${bytes}) AS b FROM ${table} WHERE ${key} = ?`;
+  };
+  const size = db.prepare(
+    `SELECT sum(n) AS rows, sum(b) AS bytes FROM (${[
+      measure('sessions', 'key', ['head']),
+      ...texts.map(([table, columns]) => measure(table, 'session', columns)),
+    ].join(' UNION ALL ')})`,
+  );
+  const prunable = `SELECT id FROM sessions WHERE phase = 'idle' AND updated_at < ?`;
+  const prunableOfAll = db.prepare(prunable);
+  const prunableOfOwner = db.prepare(`${prunable} AND owner = ?`);
+  const lastExecution = db.prepare(
+    `SELECT key, coalesce(execution_id, (SELECT execution_id FROM steps WHERE session = key AND agent_id = ''
+     ORDER BY position DESC LIMIT 1), '') AS executionId FROM sessions
+     WHERE id = ? AND phase = 'idle' AND updated_at < ?`,
+  );
+  // nobody could find them without their agents
+  const pruneAgentMessages = db.prepare(
+    `DELETE FROM messages WHERE session = ? AND agent_id IN (
+       SELECT agent_id FROM agents WHERE session = ?
+       EXCEPT SELECT agent_id FROM agents WHERE session = ? AND execution_id = ?)`,
+  );
+  const pruneEvents = db.prepare('DELETE FROM events WHERE session = ?');
+  const pruneBlobs = db.prepare(`DELETE FROM blobs WHERE session = ? AND scope NOT IN ('', ?)`);
+  const pruneExecutions = ['steps', 'calls', 'agents'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE session = ? AND execution_id <> ?`),
+  );
+
+  const keyOf = (sessionId: string): number | undefined =>
+    (findKey.get(sessionId) as { key: number } | undefined)?.key;
+  const create = (row: NewSessionRow): boolean =>
+    Number(
+      insert.run(
+        row.id,
+        row.owner,
+        row.agent,
+        row.status,
+        row.executionId,
+        row.head,
+        row.messageCount,
+        row.stepCount,
+        row.createdAt,
+        row.createdAt,
+      ).changes,
+    ) > 0;
+
+  return {
+    create,
+    find(sessionId) {
+      const row = find.get(sessionId);
+      return row ? sessionRow(row) : null;
+    },
+    list(query) {
+      const [sql, values] = listQuery(query);
+      const statement = lists.get(sql) ?? db.prepare(sql);
+      lists.set(sql, statement);
+      return statement.all(...values).map(sessionRow);
+    },
+    fork(fromId, row) {
+      const source = keyOf(fromId);
+      if (source === undefined || !create(row)) return false;
+      const copy = keyOf(row.id) ?? null;
+      copyMessages.run(copy, source, row.messageCount);
+      copySteps.run(copy, source, row.stepCount);
+      copyBlobs.run(copy, source, copy);
+      return true;
+    },
+    delete(sessionId) {
+      const key = keyOf(sessionId);
+      if (key === undefined) return false;
+      for (const remove of removals) remove.run(key);
+      return true;
+    },
+    size(sessionId) {
+      const key = keyOf(sessionId);
+      if (key === undefined) return { rows: 0, bytes: 0 };
+      const [total] = plain<{ rows: number; bytes: number }>([
+        size.get(key, ...texts.map(() => key)),
+      ]);
+      return total ?? { rows: 0, bytes: 0 };
+    },
+    prunable: (olderThan, owner) =>
+      (owner === undefined
+        ? prunableOfAll.all(olderThan)
+        : prunableOfOwner.all(olderThan, owner)
+      ).map((row) => (row as { id: string }).id),
+    prune(sessionId, olderThan) {
+      const found = lastExecution.get(sessionId, olderThan);
+      if (!found) return 0;
+      const { key, executionId } = found as { key: number; executionId: string };
+      return [
+        pruneAgentMessages.run(key, key, key, executionId),
+        pruneEvents.run(key),
+        pruneBlobs.run(key, executionId),
+        ...pruneExecutions.map((drop) => drop.run(key, executionId)),
+      ].reduce((sum, { changes }) => sum + Number(changes), 0);
+    },
+  };
+}
+
+/** The inner query finds the page in the index of owners where it can; the outer one reads those rows alone. */
+function listQuery({ owner, status, agent, limit, after }: SessionQuery): [string, SqliteValue[]] {
+  const conditions: [string, SqliteValue[]][] = [];
+  if (owner !== undefined) conditions.push(['owner = ?', [owner]]);
+  if (status !== undefined) conditions.push([`${STATUS} = ?`, [status]]);
+  if (agent !== undefined) conditions.push(['agent = ?', [agent]]);
+  if (after) conditions.push(['(updated_at, id) < (?, ?)', [after.updatedAt, after.id]]);
+  const where = conditions.map(([condition]) => condition).join(' AND ') || 'TRUE';
+  const order = 'ORDER BY updated_at DESC, id DESC';
+  return [
+    `SELECT ${SESSION} FROM sessions WHERE key IN (SELECT key FROM sessions WHERE ${where} ${order} LIMIT ?) ${order}`,
+    [...conditions.flatMap(([, values]) => values), limit],
+  ];
+}

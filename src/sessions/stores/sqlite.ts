@@ -1,0 +1,168 @@
+import { AgentError, invalidOption, positive } from '../../errors/agent-error.ts';
+import type { SessionStore, StoreCodec } from '../session-store.ts';
+import { groupCommit, type GroupCommit } from './group-commit.ts';
+import { commits } from './sqlite-commit.ts';
+import {
+  closeDatabase,
+  openDatabase,
+  type SqliteDatabase,
+  type SqliteFile,
+} from './sqlite-database.ts';
+import { reads } from './sqlite-reads.ts';
+import type { SyncStore } from './sqlite-rows.ts';
+import { sessions } from './sqlite-sessions.ts';
+import { work } from './sqlite-work.ts';
+import { storeClosed } from './store-errors.ts';
+
+export interface SqliteStoreOptions {
+  /** The file; it and its folder are made where there is none. */
+  readonly path: string;
+  /** What a finished write survives: a killed process (default), or a power cut too, at the price of a disk sync each. */
+  readonly durability?: 'process' | 'power';
+  readonly codec?: StoreCodec;
+  /** The largest text of one row. Default 16 MiB. */
+  readonly maxBytes?: number;
+  /** How long to wait for another process that writes. Default 5000. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** Sessions in one transaction, so that writers of other processes do not wait long. */
+const PRUNED_AT_ONCE = 50;
+
+type Tables = SyncStore & ReturnType<typeof sessions>;
+
+interface Connection {
+  readonly db: SqliteDatabase;
+  readonly group: GroupCommit;
+  readonly tables: Tables;
+}
+
+/** Keeps sessions in one file, which several processes of a machine may share. It is opened on first use. */
+export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+  const { codec } = options;
+  const file = checked(options);
+  let opening: Promise<Connection> | null = null;
+  let closing: Promise<void> | null = null;
+
+  const connection = (): Promise<Connection> => {
+    if (closing) return Promise.reject(storeClosed('SQLite'));
+    opening ??= connect(file).catch((error: unknown) => {
+      opening = null; // the next call tries again
+      throw AgentError.is(error) ? error : failed(`open ${file.path}`, error);
+    });
+    return opening;
+  };
+  const close = async (): Promise<void> => {
+    const open = await opening?.catch(() => null);
+    if (!open) return;
+    await open.group.add('close', () => {}).catch(() => {}); // all that waits comes before
+    opening = null;
+    closeDatabase(open.db);
+  };
+
+  const write =
+    <K extends keyof SyncStore>(name: K) =>
+    async (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
+      const { group, tables } = await connection();
+      return group.add(name, () => call(tables, name, parameters));
+    };
+  const read =
+    <K extends keyof SyncStore>(name: K) =>
+    async (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
+      const { tables } = await connection();
+      try {
+        return call(tables, name, parameters);
+      } catch (error) {
+        throw failed(name, error);
+      }
+    };
+
+  return {
+    name: 'sqlite',
+    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    ...(codec && { codec }),
+    create: write('create'),
+    find: read('find'),
+    list: read('list'),
+    accept: write('accept'),
+    nextCommand: read('nextCommand'),
+    decide: write('decide'),
+    request: write('request'),
+    claim: write('claim'),
+    renew: write('renew'),
+    signals: read('signals'),
+    recoverable: read('recoverable'),
+    commit: write('commit'),
+    messages: read('messages'),
+    steps: read('steps'),
+    agents: read('agents'),
+    calls: read('calls'),
+    events: read('events'),
+    blobs: read('blobs'),
+    fork: write('fork'),
+    delete: write('delete'),
+    async prune({ olderThan, owner }) {
+      const { group, tables } = await connection();
+      const ids = await group.add('prune', () => tables.prunable(olderThan, owner));
+      const dropped: number[] = [];
+      while (ids.length > 0) {
+        const some = ids.splice(0, PRUNED_AT_ONCE);
+        if (closing) throw storeClosed('SQLite');
+        dropped.push(
+          ...(await group.add('prune', () => some.map((id) => tables.prune(id, olderThan)))),
+        );
+      }
+      return {
+        sessions: dropped.filter((rows) => rows > 0).length,
+        rows: dropped.reduce((sum, rows) => sum + rows, 0),
+      };
+    },
+    size: read('size'),
+    close: () => (closing ??= close()),
+  };
+}
+
+async function connect(file: SqliteFile): Promise<Connection> {
+  const db = await openDatabase(file);
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const group = groupCommit({
+    begin: () => begin.run(),
+    commit: () => commit.run(),
+    rollback() {
+      try {
+        db.exec('ROLLBACK');
+      } catch {
+        // SQLite has done so already
+      }
+    },
+    failed,
+  });
+  const tables = { ...sessions(db), ...work(db), ...commits(db), ...reads(db) };
+  return { db, group, tables };
+}
+
+function call<K extends keyof SyncStore>(
+  tables: Tables,
+  name: K,
+  parameters: Parameters<SyncStore[K]>,
+): ReturnType<SyncStore[K]> {
+  type Method = (...parameters: Parameters<SyncStore[K]>) => ReturnType<SyncStore[K]>;
+  return (tables[name] as unknown as Method)(...parameters); // the compiler loses the tie between name and method
+}
+
+/** What SQLite says of an error names tables and columns, never what is in them. */
+const failed = (operation: string, cause: unknown): AgentError =>
+  new AgentError(
+    'store_failed',
+    `The SQLite store failed at ${operation}: ${cause instanceof Error ? cause.message : 'no reason given'}`,
+    { cause, details: { operation } },
+  );
+
+function checked(options: SqliteStoreOptions): SqliteFile {
+  const { path, durability = 'process', busyTimeoutMs = 5000 } = options;
+  if (typeof path !== 'string' || path === '') throw invalidOption('path', path, 'a file name');
+  if (durability !== 'process' && durability !== 'power')
+    throw invalidOption('durability', durability, "'process' or 'power'");
+  return { path, durability, busyTimeoutMs: positive('busyTimeoutMs', busyTimeoutMs) };
+}

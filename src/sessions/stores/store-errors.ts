@@ -1,0 +1,30 @@
+import { AgentError } from '../../errors/agent-error.ts';
+import type { Commit } from '../session-store.ts';
+
+/** The lease went to somebody else, was given back, or the session is gone. */
+export const staleOwner = ({ sessionId, token }: Commit): AgentError =>
+  new AgentError(
+    'stale_owner',
+    `Token ${token} does not hold session "${sessionId}" any more: its lease was given back or taken over, or the session was deleted. Nothing was written.`,
+    { details: { sessionId, token } },
+  );
+
+export const startConflict = ({ sessionId, token }: Commit, callId: string): AgentError =>
+  new AgentError(
+    'conflict',
+    `Call "${callId}" of session "${sessionId}" was started before and may not start again. Nothing was written.`,
+    { details: { sessionId, token, callId } },
+  );
+
+export const revisionConflict = (
+  { sessionId, token, revision }: Commit,
+  found: number,
+): AgentError =>
+  new AgentError(
+    'conflict',
+    `A commit to session "${sessionId}" follows revision ${revision}, but the session is at ${found}. Nothing was written.`,
+    { details: { sessionId, token, revision, found } },
+  );
+
+export const storeClosed = (name: string): AgentError =>
+  new AgentError('store_failed', `The ${name} store is closed. Open a new one.`);

