@@ -201,17 +201,24 @@ export class StepDraft {
       this.children ?? [],
       ([id, child]) => [id, child.toJSON()] as const,
     );
-    const problems = this.openCalls.flatMap((place) => {
-      const problem = this.problems?.[place];
-      return problem === undefined ? [] : [[this.calls[place]?.id ?? '', problem] as const];
-    });
-    return {
-      ...this.toStep(executionId, durationMs, this.errors, null),
+    // assigned, not spread: this runs once a step where a journal is kept
+    const step = this.toStep(executionId, durationMs, this.errors, null);
+    const more: Pick<UnfinishedStep, 'type' | 'children' | 'problems' | 'childAccounts'> = {
       type: 'tool_calls',
       children: Object.fromEntries(children),
-      ...(problems.length > 0 && { problems: Object.fromEntries(problems) }),
+      ...(this.problems && { problems: this.#openProblems }),
       ...(this.childAccounts && { childAccounts: Object.fromEntries(this.childAccounts) }),
     };
+    return Object.assign(step, more);
+  }
+
+  get #openProblems(): Record<string, string> {
+    const problems: Record<string, string> = {};
+    for (const place of this.openCalls) {
+      const problem = this.problems?.[place];
+      if (problem !== undefined) problems[this.calls[place]?.id ?? ''] = problem;
+    }
+    return problems;
   }
 
   get type(): AgentStep['type'] {

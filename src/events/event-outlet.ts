@@ -1,7 +1,17 @@
-import type { AgentEvent, AgentEventType } from './agent-event.ts';
+import type { AgentEvent, AgentEventType, EventBase, FieldsOf } from './agent-event.ts';
+
+/** An event before anybody hears it: the object that listeners get is only made for them. */
+export interface EventNote extends EventBase {
+  readonly type: AgentEventType;
+  readonly fields: FieldsOf<AgentEventType>;
+}
 
 /** Stands between a run and its listeners: it decides when they hear of an event, and keeps the order. */
 export interface EventOutlet {
   wants(type: AgentEventType): boolean;
-  publish(event: AgentEvent, tell: () => void): void;
+  publish(note: EventNote, tell: () => void): void;
+}
+
+export function eventOf({ fields, ...base }: EventNote): AgentEvent {
+  return { ...base, ...fields } as AgentEvent; // type and fields belong together where the note was made
 }

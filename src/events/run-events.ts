@@ -2,7 +2,7 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { AgentEvent, AgentEventType, EventListener, FieldsOf } from './agent-event.ts';
 import { tell, type EventBus } from './event-bus.ts';
-import type { EventOutlet } from './event-outlet.ts';
+import { eventOf, type EventNote, type EventOutlet } from './event-outlet.ts';
 
 export interface RunEventsOptions {
   readonly bus: EventBus;
@@ -49,19 +49,27 @@ export class RunEvents {
 
   /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
   emit<T extends AgentEventType>(type: T, fields: FieldsOf<T>, index?: number): void {
-    const event = {
+    const { outlet, clock } = this.#options;
+    const base = {
       type,
       agentId: this.#agentId,
       parentAgentId: this.#parentAgentId,
       executionId: this.#executionId,
       index: index ?? this.#nextIndex(),
-      at: isoTime(this.#options.clock.now()),
-      ...fields,
+      at: isoTime(clock.now()),
     };
-    const { outlet } = this.#options;
-    const made = event as unknown as AgentEvent; // type and fields belong together by the signature
-    if (outlet === null) this.#deliver(made);
-    else outlet.publish(made, () => this.#deliver(made));
+    // type and fields belong together by the signature
+    if (outlet === null) return this.#deliver({ ...base, ...fields } as unknown as AgentEvent);
+    const note: EventNote = { ...base, fields };
+    outlet.publish(note, () => {
+      if (this.#isHeard(type)) this.#deliver(eventOf(note));
+    });
+  }
+
+  /** By somebody else than the outlet. */
+  #isHeard(type: AgentEventType): boolean {
+    const { bus, wiretap, parent } = this.#options;
+    return wiretap !== undefined || bus.wants(type) || (parent !== null && parent.#isHeard(type));
   }
 
   redacted<T>(value: T): T {

@@ -1,6 +1,8 @@
 import type { AgentState } from '../agent/agent-state.ts';
+import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Checkpoint, Journal } from '../agent/journal.ts';
-import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import type { AgentEventType } from '../events/agent-event.ts';
+import type { EventNote } from '../events/event-outlet.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
@@ -22,11 +24,15 @@ export const newFrame = (callId: string | null): AgentFrame => ({
   saved: null,
 });
 
+const TOO_LARGE = 'It ran, and what it returned was too large to be kept.';
+
 /** The journal of one agent of a session; all of them write through one writer, under one fencing token. */
 export class AgentJournal implements Journal {
   readonly #writer: ExecutionWriter;
   readonly #frame: AgentFrame;
   readonly #signals: JournalSignals;
+  /** Results of the step in work since its last checkpoint. */
+  #results: ToolResult[] = [];
 
   constructor(writer: ExecutionWriter, frame: AgentFrame, signals: JournalSignals) {
     this.#writer = writer;
@@ -37,8 +43,8 @@ export class AgentJournal implements Journal {
   wants(type: AgentEventType): boolean {
     return this.#writer.wants(type);
   }
-  publish(event: AgentEvent, tell: () => void): void {
-    this.#writer.publish(event, tell);
+  publish(note: EventNote, tell: () => void): void {
+    this.#writer.publish(note, tell);
   }
 
   save(state: AgentState): Promise<void> {
@@ -58,6 +64,7 @@ export class AgentJournal implements Journal {
     const { callId } = result;
     this.#stageCheckpoint(checkpoint);
     this.#writer.lostCalls.delete(callId);
+    this.#results.push(result);
     const call = { callId, tool, state: 'committed', isNested: this.#isNested } as const;
     this.#writer.batch.addCall({ ...call, result });
     this.#writer.soon();
@@ -82,8 +89,13 @@ export class AgentJournal implements Journal {
 
   get saved(): AgentState | null {
     const { saved } = this.#frame;
-    if (!saved || saved.pending.length === 0) return saved?.state ?? null;
-    return saved.state.with({ messages: saved.state.messages.append(...saved.pending) });
+    if (!saved) return null;
+    const { state, pending } = saved;
+    const { unfinishedStep } = state;
+    return state.with({
+      messages: state.messages.append(...pending),
+      unfinishedStep: unfinishedStep && this.#withResults(unfinishedStep),
+    });
   }
   get failure(): unknown {
     return this.#writer.failure;
@@ -105,8 +117,24 @@ export class AgentJournal implements Journal {
   #stageCheckpoint(checkpoint: Checkpoint | null): void {
     if (!checkpoint) return;
     const { state, messages } = checkpoint;
+    this.#results = [];
     // a copy: the step goes on to collect messages
     this.#writer.batch.addState({ frame: this.#frame, state, pending: [...messages] });
+  }
+
+  /** What ran has run, though it may be told only in short. */
+  #withResults(step: UnfinishedStep): UnfinishedStep {
+    let room = this.#writer.options.store.maxBytes / 4;
+    const since = this.#results.map((result): ToolResult => {
+      const { callId, kind, durationMs } = result;
+      const { length } = JSON.stringify(result);
+      if (length > room) return { callId, kind, value: TOO_LARGE, durationMs };
+      room -= length;
+      return result;
+    });
+    const known = [...step.results, ...since];
+    const results = step.toolCalls.flatMap(({ id }) => known.find((r) => r.callId === id) ?? []);
+    return { ...step, results };
   }
 
   #stage(state: AgentState): void {

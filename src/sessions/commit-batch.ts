@@ -1,5 +1,5 @@
 import type { AgentState } from '../agent/agent-state.ts';
-import type { AgentEvent } from '../events/agent-event.ts';
+import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
@@ -33,7 +33,7 @@ type StagedCall = Pick<CallWrite, 'callId' | 'tool' | 'state' | 'again'> & {
 };
 
 export interface StagedEvent {
-  readonly event: AgentEvent;
+  readonly note: EventNote;
   /** Null for chunks and deltas, which are not written down. */
   readonly seq: number | null;
   readonly tell: () => void;
@@ -59,6 +59,10 @@ export class CommitBatch {
       this.done !== undefined ||
       this.events.some(({ seq }) => seq !== null)
     );
+  }
+
+  get isEmpty(): boolean {
+    return !this.hasRows && this.events.length === 0;
   }
 
   /** Only what the store does not have yet is added; an earlier state of the same agent in here is replaced. */

@@ -1,6 +1,6 @@
 import type { CommitBatch, StagedEvent } from './commit-batch.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
-import type { AgentEvent } from '../events/agent-event.ts';
+import type { EventNote } from '../events/event-outlet.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type {
   AgentRow,
@@ -121,24 +121,27 @@ async function eventRow(
   outcomes: ReadonlyMap<unknown, OutcomePlace>,
 ): Promise<EventRow> {
   const { rows, executionId, store } = options;
-  const events = told.map(({ event }) => event);
-  const type = events.at(-1)?.type ?? '';
-  const row = async (given: readonly AgentEvent[]): Promise<EventRow> => ({
+  const notes = told.map(({ note }) => note);
+  const type = notes.at(-1)?.type ?? '';
+  const row = async (given: readonly EventNote[]): Promise<EventRow> => ({
     executionId,
     seq,
     type,
     body: await rows.body('event', logEntry(given, outcomes), executionId),
   });
   try {
-    return await row(events);
+    return await row(notes);
   } catch (error) {
     if (!AgentError.is(error, 'state_too_large')) throw error;
-    const most = store.maxBytes / (6 * events.length);
-    return row(events.map((event) => (JSON.stringify(event).length > most ? bare(event) : event)));
+    const most = store.maxBytes / (6 * notes.length);
+    return row(
+      notes.map((note) => (JSON.stringify(note.fields).length > most ? bare(note) : note)),
+    );
   }
 }
 
-function bare({ type, agentId, parentAgentId, executionId, index, at }: AgentEvent): AgentEvent {
-  const short = { type, agentId, parentAgentId, executionId, index, at, omitted: 'too large' };
-  return short as unknown as AgentEvent; // says itself that it is not whole
-}
+/** Says itself that it is not whole. */
+const bare = (note: EventNote): EventNote => ({
+  ...note,
+  fields: { omitted: 'too large' } as unknown as EventNote['fields'],
+});

@@ -1,6 +1,7 @@
 import { AgentError } from '../errors/agent-error.ts';
 import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
-import { CommitBatch, type AgentFrame } from './commit-batch.ts';
+import { eventOf, type EventNote } from '../events/event-outlet.ts';
+import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf } from './commit-rows.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { CommitReceipt, SessionStore } from './session-store.ts';
@@ -30,7 +31,8 @@ export interface ExecutionWriterOptions {
   now(): string;
   /** Hears of every event after it was written down. */
   told(event: AgentEvent, seq: number | null): void;
-  wantsChunks(): boolean;
+  /** Whether anybody hears the events of this session. */
+  isHeard(): boolean;
   /** The work must end at once: nothing more can be written. */
   failed(error: unknown): void;
   signalled(receipt: CommitReceipt): void;
@@ -68,24 +70,29 @@ export class ExecutionWriter {
   }
 
   wants(type: AgentEventType): boolean {
-    return !UNNUMBERED.has(type) || this.options.wantsChunks();
+    return !UNNUMBERED.has(type) || this.options.isHeard();
   }
 
-  publish(event: AgentEvent, tell: () => void): void {
+  publish(note: EventNote, tell: () => void): void {
     if (this.failure) return;
-    const seq = UNNUMBERED.has(event.type) ? null : ++this.seq;
-    if (seq === null && !this.#isWriting && this.#batch.events.length === 0) {
-      tell();
-      return this.options.told(event, null);
-    }
-    this.#batch.events.push({ event, seq, tell });
+    const seq = UNNUMBERED.has(note.type) ? null : ++this.seq;
+    if (seq === null && !this.#isWriting && this.#batch.events.length === 0)
+      return this.#tell({ note, seq, tell });
+    this.#batch.events.push({ note, seq, tell });
     this.soon();
+  }
+
+  #tell({ note, seq, tell }: StagedEvent): void {
+    tell();
+    if (this.options.isHeard()) this.options.told(eventOf(note), seq);
   }
 
   /** Writes what is staged shortly, unless a commit takes it along before. */
   soon(): void {
+    // one that finds nothing to do costs less than to stop it with every commit
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
+      if (this.#batch.isEmpty) return;
       this.commit().catch(() => {}); // whoever waits for the next commit hears of it
     }, 0);
   }
@@ -110,15 +117,10 @@ export class ExecutionWriter {
   async #write(batch: CommitBatch): Promise<void> {
     if (this.failure) throw this.failure;
     this.#batch = new CommitBatch();
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
     this.#isWriting = true;
     try {
       if (batch.hasRows) await this.#store(batch);
-      for (const { event, seq, tell } of batch.events) {
-        tell();
-        this.options.told(event, seq);
-      }
+      for (const staged of batch.events) this.#tell(staged);
     } catch (error) {
       if (AgentError.is(error, 'state_too_large')) this.#undo(batch);
       else this.#fail(error);
@@ -138,7 +140,7 @@ export class ExecutionWriter {
       sessionId,
       token,
       revision: this.#revision,
-      at: this.options.now(),
+      ...((parts.done ?? parts.end) !== undefined && { at: this.options.now() }),
       ...(blobs.length > 0 && { blobs }),
     };
     const receipt = await this.#tried(() => store.commit(commit));
@@ -179,7 +181,7 @@ export class ExecutionWriter {
     this.options.rows.takeBlobs();
     for (const frame of batch.states.keys()) Object.assign(frame, frame.stored);
     const next = this.#batch;
-    const began = batch.events.filter(({ event }) => BEGINNINGS.has(event.type));
+    const began = batch.events.filter(({ note }) => BEGINNINGS.has(note.type));
     this.seq -= [...batch.events, ...next.events].filter(({ seq }) => seq !== null).length;
     next.events = [...began, ...next.events].map((staged) =>
       staged.seq === null ? staged : { ...staged, seq: ++this.seq },

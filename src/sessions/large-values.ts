@@ -53,8 +53,10 @@ function takeOut(
   return Object.fromEntries(rest);
 }
 
+/** In a result, and in the event that tells it. */
 const isResultValue = (holder: Record<string, unknown>, key: string): boolean =>
-  key === 'value' && 'callId' in holder && typeof holder[key] === 'object';
+  typeof holder[key] === 'object' &&
+  ((key === 'value' && 'callId' in holder) || (key === 'result' && 'toolCallId' in holder));
 
 /** Reads rows back; `fetch` is asked once for everything they refer to. */
 export async function unpacked(

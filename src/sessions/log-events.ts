@@ -1,18 +1,27 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
+import type { EventNote } from '../events/event-outlet.ts';
 import type { RowReader } from './row-reader.ts';
 import type { EventRow, SessionRow } from './session-store.ts';
 
 /** Where the verdict of an event stands in full: the agent's key and the place of its step. */
 export type OutcomePlace = readonly [agentKey: string, position: number];
 type Identity = readonly [agentId: string, parentAgentId: string | null];
-type Fields = { readonly [field: string]: unknown } & { readonly outcomeAt?: OutcomePlace };
+type Fields = EventNote['fields'] | { readonly outcome: null };
+type Line = readonly [
+  agent: number,
+  type: string,
+  index: number,
+  at: string,
+  fields: Fields,
+  outcome?: OutcomePlace,
+];
 
 /** The events of one commit in one row: who told them is said once, and a verdict that a step has is only pointed at. */
 export interface LogEntry {
   readonly agents: readonly Identity[];
-  readonly events: readonly (readonly [agent: number, fields: Fields])[];
+  readonly events: readonly Line[];
 }
 
 export interface NumberedEvent {
@@ -21,21 +30,19 @@ export interface NumberedEvent {
 }
 
 export function logEntry(
-  events: readonly AgentEvent[],
+  notes: readonly EventNote[],
   places: ReadonlyMap<unknown, OutcomePlace>,
 ): LogEntry {
   const agents: Identity[] = [];
-  return {
-    agents,
-    events: events.map((event) => {
-      const { agentId, parentAgentId, executionId, ...rest } = event;
-      void executionId; // the row has it
-      let agent = agents.findIndex(([id]) => id === agentId);
-      if (agent === -1) agent = agents.push([agentId, parentAgentId]) - 1;
-      const outcomeAt = 'outcome' in rest ? places.get(rest.outcome) : undefined;
-      return [agent, outcomeAt ? { ...rest, outcome: undefined, outcomeAt } : rest];
-    }),
-  };
+  const events = notes.map(({ agentId, parentAgentId, type, index, at, fields }): Line => {
+    let agent = agents.findIndex(([id]) => id === agentId);
+    if (agent === -1) agent = agents.push([agentId, parentAgentId]) - 1;
+    const place = 'outcome' in fields ? places.get(fields.outcome) : undefined;
+    return place === undefined
+      ? [agent, type, index, at, fields]
+      : [agent, type, index, at, { ...fields, outcome: null }, place];
+  });
+  return { agents, events };
 }
 
 /** Events of the log as they were told, in order. */
@@ -48,18 +55,16 @@ export async function readLog(
   const outcomes = await outcomesOf(reader, id, entries);
   return entries.flatMap(({ agents, events }, i) => {
     const { seq: last = 0, executionId = '' } = rows[i] ?? {}; // one value per row
-    return events.map(([agent, { type, outcome, outcomeAt, ...fields }], k): NumberedEvent => {
+    return events.map(([agent, type, index, at, fields, place], k): NumberedEvent => {
       const [agentId, parentAgentId] = agents[agent] ?? ['', null];
-      const verdict = outcomeAt ? outcomes.get(placeName(...outcomeAt)) : revived(outcome);
-      const event = {
-        type,
-        agentId,
-        parentAgentId,
-        executionId,
-        ...fields,
-        ...(verdict !== undefined && { outcome: verdict }),
-      };
-      return { seq: last - events.length + 1 + k, event: event as unknown as AgentEvent }; // what was taken out is back
+      const outcome = place
+        ? outcomes.get(placeName(...place))
+        : 'outcome' in fields
+          ? revived(fields.outcome)
+          : undefined;
+      const base = { type, agentId, parentAgentId, executionId, index, at };
+      const event = { ...base, ...fields, ...(outcome !== undefined && { outcome }) };
+      return { seq: last - events.length + 1 + k, event: event as unknown as AgentEvent }; // as it was told
     });
   });
 }
@@ -78,9 +83,9 @@ async function outcomesOf(
 ): Promise<ReadonlyMap<string, ContinuationOutcome>> {
   const byAgent = new Map<string, number[]>();
   for (const { events } of entries)
-    for (const [, { outcomeAt }] of events) {
-      if (!outcomeAt) continue;
-      const [key, position] = outcomeAt;
+    for (const [, , , , , place] of events) {
+      if (!place) continue;
+      const [key, position] = place;
       byAgent.set(key, [...(byAgent.get(key) ?? []), position]);
     }
   const outcomes = new Map<string, ContinuationOutcome>();

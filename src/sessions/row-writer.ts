@@ -63,13 +63,14 @@ export class RowWriter {
 
   #keeper(scope: string): KeepLarge {
     return async (text) => {
-      const hash = await sha256(`${this.#salt}:${text}`);
+      // as JSON: a text may hold what a column, or a digest, cannot
+      const json = JSON.stringify(text);
+      const hash = await sha256(`${this.#salt}:${json}`);
       const has = (in_: string): boolean =>
         this.#known.has(`${in_}/${hash}`) ||
         this.#blobs.some((blob) => blob.scope === in_ && blob.hash === hash);
       if (has('') || has(scope)) return hash;
-      // as JSON: a text may hold what a column cannot
-      const body = await this.#encoded('large value', JSON.stringify(text));
+      const body = await this.#encoded('large value', json);
       this.#blobs.push({ scope, hash, body });
       return hash;
     };

@@ -72,7 +72,7 @@ export class SessionCrew {
         >,
       isDraining: () => this.#isClosed,
       told: (event) => this.listeners.tell(event),
-      wantsChunks: (sessionId) => this.listeners.wants(sessionId),
+      isHeard: (sessionId) => this.listeners.wants(sessionId),
     };
     queue.start((sessionId) => this.#work(sessionId));
   }
@@ -201,9 +201,10 @@ export class SessionCrew {
       const isCurrent = executionId === null || row.executionId === executionId;
       // idle: nothing waits here, also not what was refused
       if (row.phase === 'idle' || (isCurrent && row.phase !== 'open')) return;
-      if (!isCurrent && (wasSeen || (await this.#hasBegun(sessionId, executionId)))) return;
-      wasSeen ||= isCurrent && executionId !== null;
-      await changed;
+      if (!isCurrent && wasSeen) return;
+      wasSeen = isCurrent ? executionId !== null : await this.#hasBegun(sessionId, executionId);
+      // it may have begun since the row was read
+      if (isCurrent || !wasSeen) await changed;
     }
   }
 

@@ -135,7 +135,8 @@ export interface Commit {
   readonly token: number;
   /** The revision it follows. The same commit sent twice is written once. */
   readonly revision: number;
-  readonly at: string;
+  /** The time of a change that people should see in lists; left out in the middle of the work. */
+  readonly at?: string;
   /** The session's own state, where it changed. */
   readonly root?: {
     readonly head: string;

@@ -34,7 +34,7 @@ export interface WorkerContext {
   depsFor(row: SessionRow): Promise<Record<string, unknown>>;
   isDraining(): boolean;
   told(event: SessionEvent): void;
-  wantsChunks(sessionId: string): boolean;
+  isHeard(sessionId: string): boolean;
 }
 
 /** What a session may be asked to do. */
@@ -102,7 +102,7 @@ class Stretch {
       await this.#perform(task, loaded, { journal, deps }).catch(async (error: unknown) => {
         if (this.#writer?.failure) throw error;
         // the agent refuses: what was asked is dropped, the session stays as it was
-        await journal.end(loaded.state);
+        await journal.end(journal.saved ?? loaded.state);
         throw error;
       });
       return this.#writer?.receipt?.phase ?? null;
@@ -144,7 +144,7 @@ class Stretch {
       definition: JSON.stringify(this.#agent.definition),
       now: () => isoTime(clock.now()),
       told: (event, seq) => this.#context.told({ sessionId: row.id, owner: row.owner, seq, event }),
-      wantsChunks: () => this.#context.wantsChunks(row.id),
+      isHeard: () => this.#context.isHeard(row.id),
       failed: (error) => this.#lose(error),
       signalled: (receipt) => this.#signalled(receipt),
     });

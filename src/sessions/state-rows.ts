@@ -64,6 +64,8 @@ export function headState(
 
 /** Agents inside a call have rows of their own; how much of them is in the step's accounts stays here. */
 function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfinishedStep']> {
+  // without agents inside it is JSON already
+  if (Object.keys(step.children).length === 0) return step;
   const accounts = Object.entries(step.children).map(([callId, { execution }]) => {
     const { usage, cost } = step.childAccounts?.[callId] ?? execution;
     return [callId, { usage, cost }] as const;
@@ -72,7 +74,7 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
     ...step,
     outcome: null,
     children: {},
-    ...(accounts.length > 0 && { childAccounts: Object.fromEntries(accounts) }),
+    childAccounts: Object.fromEntries(accounts),
   };
 }
 

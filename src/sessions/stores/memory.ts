@@ -154,7 +154,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       checkWrites(session, commit);
       writeRows(session, commit);
       const { root, seq = session.row.seq, at } = commit;
-      change(session, { ...root, seq, revision: revision + 1, updatedAt: at });
+      change(session, {
+        ...root,
+        seq,
+        revision: revision + 1,
+        updatedAt: at ?? session.row.updatedAt,
+      });
       if (commit.end) change(session, endOf(session, commit.end));
       return receiptOf(session);
     },

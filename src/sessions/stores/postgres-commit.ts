@@ -101,7 +101,8 @@ function commitStatement(
     `s.revision = ${bind(commit.revision, 'integer')}`,
     's.worker is not null',
   ];
-  const set = ['revision = s.revision + 1', `updated_at = ${bind(commit.at, 'text')}`];
+  const set = ['revision = s.revision + 1'];
+  if (commit.at !== undefined) set.push(`updated_at = ${bind(commit.at, 'text')}`);
   const writes: string[] = [];
   let commands = 's.commands';
   let decided = 's.decided';

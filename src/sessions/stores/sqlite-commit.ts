@@ -1,21 +1,23 @@
-import type { CallState, CallWrite, Commit, CommitReceipt } from '../session-store.ts';
+import type { CallState, CallWrite, CommitReceipt } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { KEY, RECEIPT, type SyncStore } from './sqlite-rows.ts';
+import { RECEIPT, type SyncStore } from './sqlite-rows.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** Prepares the one write that every step pays for. What it refuses, it refuses before it writes. */
 export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
-  const fenced = `WHERE id = ? AND token = ? AND revision = ? AND worker IS NOT NULL RETURNING key, ${RECEIPT}`;
-  const touch = db.prepare(
-    `UPDATE sessions SET revision = revision + 1, updated_at = ?, seq = ifnull(?, seq) ${fenced}`,
+  // looked at first and written by key: a write that also returns the row costs twice as much
+  const found = db.prepare(
+    `SELECT key, token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`,
   );
+  const touched = 'UPDATE sessions SET revision = revision + 1, seq = ifnull(?, seq)';
+  const touch = db.prepare(`${touched} WHERE key = ?`);
   const touchRoot = db.prepare(
-    `UPDATE sessions SET revision = revision + 1, updated_at = ?, seq = ifnull(?, seq), head = ?, status = ?,
-     execution_id = ?, message_count = ?, step_count = ? ${fenced}`,
+    `${touched}, head = ?, status = ?, execution_id = ?, message_count = ?, step_count = ? WHERE key = ?`,
   );
-  const found = db.prepare(`SELECT token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`);
+  /** On its own, because it moves the session in an index. */
+  const moveUp = db.prepare('UPDATE sessions SET updated_at = ? WHERE key = ?');
   const callState = db.prepare(
-    `SELECT state FROM calls WHERE session = ${KEY} AND execution_id = ? AND call_id = ?`,
+    'SELECT state FROM calls WHERE session = ? AND execution_id = ? AND call_id = ?',
   );
   const addMessage = db.prepare(
     'INSERT INTO messages (session, agent_id, position, role, body) VALUES (?, ?, ?, ?, ?)',
@@ -59,22 +61,12 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
     handover: db.prepare(`UPDATE sessions SET worker = NULL WHERE key = ? RETURNING ${RECEIPT}`),
   };
 
-  /** Why a fenced write found nothing: throws, or it was written before; null if nothing stands in its way. */
-  function writtenBefore(commit: Commit): CommitReceipt | null {
-    const row = found.get(commit.sessionId) as Found | undefined;
-    if (row?.token !== commit.token) throw staleOwner(commit);
-    if (commit.revision < row.revision) return receiptOf(row);
-    if (row.worker === null) throw staleOwner(commit);
-    if (commit.revision > row.revision) throw revisionConflict(commit, row.revision);
-    return null;
-  }
-
   /** The first call that would start although it may not. */
-  function badStart({ sessionId, calls = [] }: Commit): CallWrite | undefined {
+  function badStart(key: number, calls: readonly CallWrite[]): CallWrite | undefined {
     const starts = calls.filter(({ state }) => state === 'started');
     return starts.find((write, i) => {
       const { executionId, callId, again } = write;
-      const row = callState.get(sessionId, executionId, callId) as { state: CallState } | undefined;
+      const row = callState.get(key, executionId, callId) as { state: CallState } | undefined;
       const isRepeated =
         row?.state === 'started' ||
         starts.slice(0, i).some((s) => s.callId === callId && s.executionId === executionId);
@@ -91,32 +83,20 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
 
   return {
     commit(commit) {
-      const { sessionId, token, revision, at, root, seq = null } = commit;
-      const refused = commit.calls && badStart(commit);
-      if (refused) {
-        const written = writtenBefore(commit);
-        if (written) return written;
-        throw startConflict(commit, refused.callId);
-      }
-      const fence = [sessionId, token, revision] as const;
-      const row = root
-        ? touchRoot.get(
-            at,
-            seq,
-            root.head,
-            root.status,
-            root.executionId,
-            root.messageCount,
-            root.stepCount,
-            ...fence,
-          )
-        : touch.get(at, seq, ...fence);
-      if (!row) {
-        const written = writtenBefore(commit);
-        if (written) return written;
-        throw staleOwner(commit);
-      }
-      const { key } = row as { key: number };
+      const { root, at, seq = null } = commit;
+      const row = found.get(commit.sessionId) as Found | undefined;
+      if (row?.token !== commit.token) throw staleOwner(commit);
+      if (commit.revision < row.revision) return receiptOf(row); // written before
+      if (row.worker === null) throw staleOwner(commit);
+      if (commit.revision > row.revision) throw revisionConflict(commit, row.revision);
+      const { key, token } = row;
+      const refused = commit.calls && badStart(key, commit.calls);
+      if (refused) throw startConflict(commit, refused.callId);
+      if (root) {
+        const { head, status, executionId, messageCount, stepCount } = root;
+        touchRoot.run(seq, head, status, executionId, messageCount, stepCount, key);
+      } else touch.run(seq, key);
+      if (at !== undefined) moveUp.run(at, key);
       for (const row of commit.messages ?? [])
         addMessage.run(key, row.agentId, row.position, row.role, row.body);
       for (const row of commit.steps ?? [])
@@ -142,6 +122,7 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
 }
 
 type Found = CommitReceipt & {
+  readonly key: number;
   readonly token: number;
   readonly revision: number;
   readonly worker: string | null;
