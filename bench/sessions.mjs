@@ -59,12 +59,13 @@ async function stepsPerSecond(name, open, concurrency) {
   const durable = [];
   const plain = [];
   let bytes = 0;
-  for (let i = 0; i <= ROUNDS; i++) {
+  const warm = concurrency === 1 ? 15 : 1;
+  for (let i = 0; i < warm + ROUNDS; i++) {
     const ids = [];
     for (let k = 0; k < concurrency; k++) ids.push((await runtime.create({ owner })).id);
     const took = await timed(() => Promise.all(ids.map((id) => turn(runtime, id))));
     const alone = await timed(() => Promise.all(ids.map(() => bare())));
-    if (i === 0) continue; // warm-up
+    if (i < warm) continue;
     durable.push((concurrency * STEPS * 1000) / took);
     plain.push((concurrency * STEPS * 1000) / alone);
     ({ bytes } = await store.size(ids[0]));

@@ -30,7 +30,8 @@ export async function forkRow(
     agent: source.agent,
     status: state.status,
     executionId: state.execution.id || null,
-    head: await plainBody(lookup.store, { ...head, state }),
+    // the messages of a step in work stay behind with it
+    head: await plainBody(lookup.store, { ...head, pending: undefined, state }),
     messageCount: at?.mark.messages ?? source.messageCount,
     stepCount: at?.number ?? source.stepCount,
     createdAt: isoTime(lookup.clock.now()),

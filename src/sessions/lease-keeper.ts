@@ -1,3 +1,4 @@
+import { invalidOption, positive } from '../errors/agent-error.ts';
 import { staleOwner } from './session-errors.ts';
 import type { LeaseSignal, SessionRow, SessionStore } from './session-store.ts';
 
@@ -10,11 +11,20 @@ export interface LeaseTimes {
   readonly signalMs: number;
 }
 
-export const defaultLeaseTimes: LeaseTimes = {
+const defaultLeaseTimes: LeaseTimes = {
   leaseMs: 15_000,
   heartbeatMs: 5_000,
   signalMs: 400,
 };
+
+/** Two beats may be missed before a lease runs out. */
+export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
+  const times = { ...defaultLeaseTimes, ...given };
+  for (const [name, ms] of Object.entries(times)) positive(`lease ${name}`, ms as number);
+  const { leaseMs, heartbeatMs } = times;
+  if (leaseMs >= 2 * heartbeatMs) return times;
+  throw invalidOption('lease leaseMs', leaseMs, `at least twice the heartbeatMs of ${heartbeatMs}`);
+}
 
 /** An execution that this process works on. */
 export interface HeldLease {

@@ -153,7 +153,7 @@ class Loading {
     { stepCount }: Counts,
   ): Promise<readonly AgentStepJSON[]> {
     const range = this.#needsAll(status)
-      ? { executionId: execution.id }
+      ? { from: Math.max(0, stepCount - execution.stepCount) }
       : { from: Math.max(0, stepCount - 1) };
     const rows = await this.#reader.store.steps(this.#sessionId, key, range);
     return this.#reader.values<AgentStepJSON>(rows);

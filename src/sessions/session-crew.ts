@@ -6,7 +6,7 @@ import { messageOf } from '../errors/error-record.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { uuid } from '../ids.ts';
 import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
-import { defaultLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
+import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
 import { plainBody } from './row-writer.ts';
 import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
 import { SessionListeners } from './session-listeners.ts';
@@ -53,7 +53,7 @@ export class SessionCrew {
     const worker = uuid();
     this.#lookup = lookup;
     this.#store = store;
-    this.#times = { ...defaultLeaseTimes, ...lease };
+    this.#times = checkedLeaseTimes(lease);
     this.#keeper = new LeaseKeeper(store, worker, this.#times);
     this.#onError = onError;
     this.#queue = queue;

@@ -4,12 +4,13 @@ import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer, Approvals } from '../agent/approvals.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
-import { invalidOption, positive } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { uuid } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
+import { pairingProblem } from '../messages/pairing.ts';
 import { checkedExecutionId, checkedOwner, checkedSessionId } from './check-names.ts';
 import { forkRow } from './fork-session.ts';
 import { storeNewSession } from './new-session.ts';
@@ -93,6 +94,12 @@ export class SessionRuntime {
     let state = AgentState.empty({ now }).withAgentName(agent);
     if (options.metadata) state = state.withMetadata(options.metadata);
     if (options.messages) state = state.withMessages(...options.messages);
+    const problem = pairingProblem(state.messages);
+    if (problem !== null)
+      throw new AgentError(
+        'invalid_message',
+        `A session cannot begin with these messages: ${problem}.`,
+      );
     const session = { id, owner, agent, createdAt: isoTime(now) };
     if (!(await storeNewSession(store, state, session))) throw idTaken(id);
     return this.get(id, { owner });

@@ -46,12 +46,16 @@ export function sessionReads(db: Database, schema: string): Reads {
       `read ${table}`,
       `select agent_id as "agentId", position, ${columns} from ${schema}.${table}
       where session_id = $1 and agent_id = $2 and position >= $3 and position < $4
-        ${value === undefined ? '' : `and ${column} = $6`}
+        ${value === undefined ? '' : `and ${column} = $6`} ${isMarked(value) ? `and ${column} = '${value}'` : ''}
       order by position desc limit $5`,
       value === undefined ? values : [...values, value],
     );
     return rows.toReversed();
   };
+
+  /** Written out too, so that the small indexes of these fit. */
+  const isMarked = (value: string | undefined): boolean => value === 'user' || value === 'system';
+  const isOpenCall = (state: string): boolean => state === 'waiting' || state === 'decided';
 
   return {
     async find(sessionId) {
@@ -105,7 +109,7 @@ export function sessionReads(db: Database, schema: string): Reads {
       db.run<CallRow>(
         'read calls',
         `select ${callColumns} from ${schema}.calls where session_id = $1 and execution_id = $2
-        and ${'state' in filter ? 'state = $3' : 'call_id = any($3::text[])'} order by call_id`,
+        and ${'state' in filter ? `state = $3 ${isOpenCall(filter.state) ? `and state = '${filter.state}'` : ''}` : 'call_id = any($3::text[])'} order by call_id`,
         [sessionId, executionId, 'state' in filter ? filter.state : filter.callIds],
       ),
     events: (sessionId, executionId, { after, limit }) =>

@@ -55,6 +55,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       body text not null,
       primary key (session_id, agent_id, position)
     );
+    create index messages_marked on ${schema}.messages (session_id, agent_id, role, position)
+      where role = 'user' or role = 'system';
     create table ${schema}.steps (
       session_id text collate "C",
       agent_id text collate "C",
@@ -86,6 +88,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       result text,
       primary key (session_id, execution_id, call_id)
     );
+    create index calls_open on ${schema}.calls (session_id, execution_id, state)
+      where state = 'waiting' or state = 'decided';
     create table ${schema}.events (
       session_id text collate "C",
       execution_id text collate "C",

@@ -17,9 +17,14 @@ const ALL = -1;
 export function reads(db: SqliteDatabase): Reads {
   const inRange = `session = ${KEY} AND agent_id = ? AND position >= ? AND position < ?`;
   const newest = 'ORDER BY position DESC LIMIT ?';
-  const messages = db.prepare(
-    `SELECT agent_id AS agentId, position, role, body FROM messages
-     WHERE ${inRange} AND role = ifnull(?, role) ${newest}`,
+  const message = `SELECT agent_id AS agentId, position, role, body FROM messages WHERE ${inRange}`;
+  const messages = db.prepare(`${message} AND role = ifnull(?, role) ${newest}`);
+  // written out, so that the small indexes of these fit
+  const marked = new Map(
+    ['user', 'system'].map((role) => [
+      role,
+      db.prepare(`${message} AND role = '${role}' ${newest}`),
+    ]),
   );
   const steps = db.prepare(
     `SELECT agent_id AS agentId, position, execution_id AS executionId, body, mark FROM steps
@@ -34,6 +39,9 @@ export function reads(db: SqliteDatabase): Reads {
     FROM calls WHERE session = ${KEY} AND execution_id = ?`;
   const callsById = db.prepare(`${call} AND call_id IN (SELECT value FROM json_each(?))`);
   const callsByState = db.prepare(`${call} AND state = ?`);
+  const openCalls = new Map(
+    ['waiting', 'decided'].map((state) => [state, db.prepare(`${call} AND state = '${state}'`)]),
+  );
   const events = db.prepare(
     `SELECT execution_id AS executionId, seq, type, body FROM events
      WHERE session = ${KEY} AND execution_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
@@ -46,9 +54,10 @@ export function reads(db: SqliteDatabase): Reads {
   return {
     messages(sessionId, agentId, range = {}) {
       const { from = 0, before = Number.MAX_SAFE_INTEGER, role = null, limit = ALL } = range;
-      return plain<MessageRow>(
-        messages.all(sessionId, agentId, from, before, role, limit),
-      ).toReversed();
+      const found =
+        marked.get(role ?? '')?.all(sessionId, agentId, from, before, limit) ??
+        messages.all(sessionId, agentId, from, before, role, limit);
+      return plain<MessageRow>(found).toReversed();
     },
     steps(sessionId, agentId, range = {}) {
       const { from = 0, before = Number.MAX_SAFE_INTEGER, executionId = null, limit = ALL } = range;
@@ -60,7 +69,8 @@ export function reads(db: SqliteDatabase): Reads {
     calls: (sessionId, executionId, filter) =>
       plain<CallRow>(
         'state' in filter
-          ? callsByState.all(sessionId, executionId, filter.state)
+          ? (openCalls.get(filter.state)?.all(sessionId, executionId) ??
+              callsByState.all(sessionId, executionId, filter.state))
           : callsById.all(sessionId, executionId, JSON.stringify(filter.callIds)),
       ),
     events: (sessionId, executionId, { after, limit }) =>

@@ -55,6 +55,8 @@ const migrations: readonly string[] = [
     body TEXT NOT NULL,
     PRIMARY KEY (session, agent_id, position)
   ) STRICT;
+  CREATE INDEX messages_marked ON messages (session, agent_id, role, position)
+    WHERE role = 'user' OR role = 'system';
 
   CREATE TABLE steps (
     session INTEGER NOT NULL,
@@ -89,6 +91,8 @@ const migrations: readonly string[] = [
     result TEXT,
     PRIMARY KEY (session, execution_id, call_id)
   ) STRICT;
+  CREATE INDEX calls_open ON calls (session, execution_id, state)
+    WHERE state = 'waiting' OR state = 'decided';
 
   CREATE TABLE events (
     session INTEGER NOT NULL,
