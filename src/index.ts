@@ -127,6 +127,26 @@ export {
   type SendOptions,
   type SessionRuntimeOptions,
 } from './sessions/session-runtime.ts';
-export type { SessionStore, StoreCodec } from './sessions/session-store.ts';
+export type {
+  AgentRow,
+  BlobRow,
+  CallRow,
+  CallState,
+  CallWrite,
+  CommandRow,
+  Commit,
+  CommitReceipt,
+  EventRow,
+  LeaseSignal,
+  MessageRow,
+  NewSessionRow,
+  RowRange,
+  SessionPhase,
+  SessionQuery,
+  SessionRow,
+  SessionStore,
+  StepRow,
+  StoreCodec,
+} from './sessions/session-store.ts';
 export type { SessionEvent } from './sessions/session-worker.ts';
 export type { Session, SessionPage } from './sessions/session.ts';

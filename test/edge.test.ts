@@ -10,7 +10,12 @@ const webGlobals = {
   AbortSignal,
   setTimeout,
   clearTimeout,
+  setInterval,
+  clearInterval,
   queueMicrotask,
+  TextEncoder,
+  btoa,
+  atob,
   console,
   URL,
 };
@@ -32,4 +37,6 @@ it('the core runs where there is no Node: bundled, with web globals alone', asyn
   runInContext(code, context);
   const said = (await runInContext('edge.main()', context)) as string;
   expect(said).toBe('completed: 3');
+  const kept = (await runInContext('edge.sessions()', context)) as string;
+  expect(kept).toMatch(/^completed: paid, 1\d events, 1 listed$/);
 });

@@ -76,7 +76,8 @@ const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
 /** In a session a mistake ends the run as failed, from what is written down: it would only be repeated otherwise. */
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
-  forbid(run, 'SessionRuntime', messageOf(error), 'mend the cause, then send a new message.');
+  const reason = messageOf(error).replace(/\.$/, '');
+  forbid(run, 'SessionRuntime', reason, 'mend the cause, then send a new message.');
 }
 
 /** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */

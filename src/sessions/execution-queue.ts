@@ -77,7 +77,7 @@ export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQu
 export const queueFull = (waiting: number): AgentError =>
   new AgentError(
     'queue_full',
-    `${waiting} sessions wait for their turn already. Nothing was stored: try again later, or allow more at a time ` +
+    `The queue is full: ${waiting} waiting. Nothing was stored: try again later, or allow more at a time ` +
       'with inProcessQueue({ concurrency, maxWaiting }).',
     { details: { waiting } },
   );

@@ -20,10 +20,11 @@ export async function forkRow(
   const head = await reader.head(source.head);
   const isWhole = atStep === undefined && source.phase === 'idle';
   const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);
-  const state = {
-    ...(at ? await stateAt(lookup, reader, source, head, at) : head.state),
-    agentId: uuid(),
-  };
+  const found = at ? await stateAt(lookup, reader, source, head, at) : head.state;
+  const { id: forkedFrom } = found.execution;
+  // its own: what a tool does here is not what it did there, even under the same call id
+  const execution = { ...found.execution, id: forkedFrom && uuid() };
+  const state = { ...found, execution, agentId: uuid() };
   return {
     id,
     owner: source.owner,
@@ -31,7 +32,7 @@ export async function forkRow(
     status: state.status,
     executionId: state.execution.id || null,
     // the messages of a step in work stay behind with it
-    head: await plainBody(lookup.store, { ...head, pending: undefined, state }),
+    head: await plainBody(lookup.store, { ...head, pending: undefined, forkedFrom, state }),
     messageCount: at?.mark.messages ?? source.messageCount,
     stepCount: at?.number ?? source.stepCount,
     createdAt: isoTime(lookup.clock.now()),

@@ -72,7 +72,7 @@ class Loading {
   /** One agent with the agents that work inside its open calls. */
   async agent(
     key: string,
-    { state, seed, pending = [] }: Head,
+    { state, seed, pending = [], forkedFrom }: Head,
     counts: Counts,
     agents: readonly AgentRow[],
     callId: string | null,
@@ -80,7 +80,9 @@ class Loading {
     const { messages, offset } = seed
       ? { messages: seed, offset: 0 }
       : await this.#messages(key, state, counts);
-    const steps = await this.#steps(key, state, counts);
+    const steps = (await this.#steps(key, state, counts)).map((step) =>
+      step.executionId === forkedFrom ? { ...step, executionId: state.execution.id } : step,
+    );
     const placement: Placement = { messages: offset, steps: counts.stepCount - steps.length };
     const { execution, info } = state;
     const { unfinishedStep, late } = await this.#unfinished(state, agents);

@@ -45,6 +45,7 @@ export class SessionCrew {
   readonly #leftAlone: Map<string, number> = new Map();
   readonly #waiters: Map<string, Set<() => void>> = new Map();
   #isClosed = false;
+  #isDrained = false;
   #sweep: ReturnType<typeof setInterval> | null = null;
 
   constructor(lookup: SessionLookup, options: CrewOptions) {
@@ -79,11 +80,7 @@ export class SessionCrew {
 
   /** Refuses before anything is stored. */
   checkRoom(): void {
-    if (this.#isClosed)
-      throw new AgentError(
-        'runtime_closed',
-        'This runtime was closed and takes no more work. Send to another process, or make a new runtime.',
-      );
+    if (this.#isClosed) throw runtimeClosed();
     if (this.#queue.isFull) throw queueFull(this.#queue.waiting);
   }
 
@@ -184,6 +181,8 @@ export class SessionCrew {
     const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
     await Promise.race([this.#queue.drain(), grace]);
     clearTimeout(timer);
+    this.#isDrained = true;
+    for (const sessionId of Array.from(this.#waiters.keys())) this.#notify(sessionId);
   }
 
   forget(sessionId: string): void {
@@ -204,7 +203,9 @@ export class SessionCrew {
       if (!isCurrent && wasSeen) return;
       wasSeen = isCurrent ? executionId !== null : await this.#hasBegun(sessionId, executionId);
       // it may have begun since the row was read
-      if (isCurrent || !wasSeen) await changed;
+      if (!isCurrent && wasSeen) continue;
+      if (this.#isDrained) throw runtimeClosed();
+      await changed;
     }
   }
 
@@ -244,6 +245,13 @@ export class SessionCrew {
     }
   }
 }
+
+const runtimeClosed = (): AgentError =>
+  new AgentError(
+    'runtime_closed',
+    'This runtime was closed and takes no more work; another process goes on with what is open. Send to another ' +
+      'process, or make a new runtime.',
+  );
 
 function report(error: unknown, sessionId: string): void {
   const text = defaultRedactor.text(messageOf(error));

@@ -12,7 +12,7 @@ export const sessionNotFound = (sessionId: string): AgentError =>
 export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>
   new AgentError(
     'conflict',
-    `Session ${show(id)} is working on execution ${show(executionId)}. Wait for its end, stop it with stop(), ` +
+    `Session ${show(id)} is at work. Wait for its end, stop it with stop(), ` +
       `or let the message wait with { whenBusy: 'queue' }.`,
     { details: { sessionId: id, executionId } },
   );

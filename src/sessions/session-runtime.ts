@@ -210,6 +210,11 @@ export class SessionRuntime {
     return this.#result(sessionId, options, null);
   }
 
+  /** Resolves when the session is neither at work nor about to be. */
+  wait(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
+    return this.#result(sessionId, { owner, wait: true }, null);
+  }
+
   /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
   async fork(
     sessionId: string,
@@ -354,7 +359,10 @@ export class SessionRuntime {
     { owner, wait }: OwnerOptions & { readonly wait?: boolean },
     executionId: string | null,
   ): Promise<Session> {
-    if (wait) await this.#crew.settled(sessionId, executionId);
+    if (wait) {
+      await this.#lookup.owned(sessionId, owner);
+      await this.#crew.settled(sessionId, executionId);
+    }
     const session = await this.get(sessionId, { owner });
     return wait || executionId === null ? session : { ...session, executionId };
   }

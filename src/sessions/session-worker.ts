@@ -5,7 +5,6 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
-import { uuid } from '../ids.ts';
 import type { MessageInput } from '../messages/message.ts';
 import { AgentJournal, type JournalSignals } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
@@ -120,12 +119,22 @@ class Stretch {
     const body = command ? (await reader.values<CommandBody>([command]))[0] : undefined;
     const isFork = state.pause?.kind === 'fork';
     if (command && body && 'message' in body && (isFork || !isOpen(state.status)))
-      return { kind: 'run', message: body.message, ...idOf(command) };
+      return (await this.#hasRun(command.executionId, state))
+        ? { kind: 'none', executionId: state.execution.id, done: command.number }
+        : { kind: 'run', message: body.message, ...idOf(command) };
     if (command && body && 'grant' in body)
       return { kind: 'resume', grant: body.grant, ...idOf(command) };
     if (isOpen(state.status))
       return { kind: 'resume', grant: null, executionId: state.execution.id };
     return { kind: 'none', executionId: state.execution.id };
+  }
+
+  /** A message that waited twice under one id is carried out once. */
+  async #hasRun(executionId: string, state: AgentState): Promise<boolean> {
+    if (executionId === state.execution.id) return true;
+    const range = { after: 0, limit: 1 };
+    const told = await this.#context.store.events(this.#row.id, executionId, range);
+    return told.length > 0;
   }
 
   #open({ head, frame, nestedFrames, lostCalls }: LoadedSession, task: Task): AgentJournal {
@@ -226,8 +235,6 @@ const hasWork = (
 /** A fork stands between two steps: a new message begins a new execution there. */
 const readyForMessage = (state: AgentState): AgentState =>
   state.status === 'paused' ? state.with({ status: 'pending', pause: null }) : state;
-
-export const newSalt = (): string => uuid();
 
 /** Errors that say that the work goes on elsewhere. */
 export const isTakenOver = (error: unknown): boolean => AgentError.is(error, 'stale_owner');

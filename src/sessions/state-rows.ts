@@ -24,6 +24,8 @@ export interface Head {
   readonly definition: string | null;
   /** The conversation that the session was created with, until the first run writes it down. */
   readonly seed?: readonly MessageJSON[];
+  /** The execution of another session that this one goes on with under an id of its own. */
+  readonly forkedFrom?: string;
   /** Messages of the step in work: they become rows when it is done. */
   readonly pending?: readonly MessageJSON[];
   readonly state: Omit<AgentStateJSON, 'messages' | 'steps'>;

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { RowReader } from './row-reader.ts';
+import { plainBody, RowWriter } from './row-writer.ts';
+import type { BlobRow, SessionStore } from './session-store.ts';
+import { memoryStore } from './stores/memory.ts';
+
+const large = 'x'.repeat(10_000);
+
+/** Reads what was written, from these large values alone. */
+async function readBack(body: string, blobs: readonly BlobRow[]): Promise<unknown> {
+  const store = memoryStore();
+  const fetch: SessionStore['blobs'] = async (_id, hashes) =>
+    blobs.filter(({ hash }) => hashes.includes(hash));
+  return (await new RowReader({ ...store, blobs: fetch }, 's').values([{ body }]))[0];
+}
+
+describe('a large value', () => {
+  it('goes with one commit, and is not sent again once it is stored', async () => {
+    const rows = new RowWriter(memoryStore(), 'salt');
+    const first = await rows.body('message', { a: large }, '');
+    expect(await rows.body('step', { a: large }, '')).toBe(first);
+    const blobs = rows.takeBlobs();
+    expect(blobs).toHaveLength(1);
+    expect(rows.takeBlobs()).toEqual([]);
+    expect(await readBack(first, blobs)).toEqual({ a: large });
+    // the commit failed: it has to go with the next one
+    await rows.body('message', { a: large }, '');
+    expect(rows.takeBlobs()).toEqual(blobs);
+    rows.stored(blobs);
+    await rows.body('message', { a: large }, '');
+    expect(rows.takeBlobs()).toEqual([]);
+  });
+
+  it('of the conversation serves everybody; one of an execution only its own', async () => {
+    const scopes = async (...order: readonly string[]): Promise<string[]> => {
+      const rows = new RowWriter(memoryStore(), 'salt');
+      for (const scope of order) await rows.body('x', large, scope);
+      return rows.takeBlobs().map(({ scope }) => scope);
+    };
+    expect(await scopes('', 'e1')).toEqual(['']);
+    expect(await scopes('e1', 'e2', 'e1')).toEqual(['e1', 'e2']);
+    expect(await scopes('e1', '')).toEqual(['e1', '']);
+  });
+
+  it('has a name that cannot be guessed, and that no other text has', async () => {
+    const name = async (salt: string, text: string): Promise<string> =>
+      new RowWriter(memoryStore(), salt).keep(text, '');
+    expect(await name('a', large)).toBe(await name('a', large));
+    expect(await name('a', large)).not.toBe(await name('b', large));
+    // half characters look all the same to a digest
+    expect(await name('a', `${large}\ud800`)).not.toBe(await name('a', `${large}\ud801`));
+  });
+
+  it.each(['\u0000 nul', '\ud800 half', '😀 äöü', '"quoted\\"'])(
+    'comes back as it was: %j',
+    async (part) => {
+      const rows = new RowWriter(memoryStore(), 'salt');
+      const value = { a: large + part, b: part };
+      const body = await rows.body('message', value, '');
+      const blobs = rows.takeBlobs();
+      expect(await readBack(body, blobs)).toEqual(value);
+      for (const text of [body, ...blobs.map((blob) => blob.body)])
+        expect(text).not.toContain('\u0000');
+    },
+  );
+});
+
+describe('what a row may take', () => {
+  it('counts bytes, after the codec, and says what was too large', async () => {
+    const store = memoryStore({ maxBytes: 100 });
+    const rows = new RowWriter(store, '');
+    expect(await rows.body('message', 'x'.repeat(98), '')).toHaveLength(100);
+    expect(() => rows.body('message', 'x'.repeat(99), '')).toThrow(
+      'The message takes 101 bytes, and the store takes 100 in one row.',
+    );
+    expect(() => rows.body('message', 'ä'.repeat(50), '')).toThrow('takes 102 bytes');
+    const doubling = {
+      ...store,
+      codec: { encode: (t: string) => t + t, decode: (t: string) => t },
+    };
+    await expect(plainBody(doubling, 'x'.repeat(60))).rejects.toMatchObject({
+      code: 'state_too_large',
+      details: { bytes: 124, maxBytes: 100 },
+    });
+  });
+});

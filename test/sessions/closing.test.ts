@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { inProcessQueue, type SessionRuntime } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { rolldown } from 'rolldown';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  ann,
+  builderWith,
+  codeOf,
+  followingDriver,
+  gate,
+  hearing,
+  isSound,
+  memoryPlace,
+  pause,
+  places,
+  runtimeOn,
+  sqlitePlace,
+  takesAnotherTurn,
+  typesOf,
+  until,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { toolCall, final } = ScenarioStep;
+
+function held() {
+  const open = gate();
+  const tool = mockTool('slow', () => open.passed.then(() => 'ok'));
+  return { tool, open: open.open, began: () => until(() => tool.calls.length > 0) };
+}
+
+const ended = (runtime: SessionRuntime, id: string) =>
+  until(async () => {
+    const session = await runtime.get(id, ann);
+    return session.status === 'in_progress' ? null : session;
+  });
+
+describe('the queue', () => {
+  it('lets so many sessions be worked on at a time, first come first served', async () => {
+    const gates = Array.from({ length: 6 }, gate);
+    const running = new Set<number>();
+    const order: number[] = [];
+    let most = 0;
+    const tool = mockTool('slow', async (args: { n: number }) => {
+      order.push(args.n);
+      running.add(args.n);
+      most = Math.max(most, running.size);
+      await gates[args.n]!.passed;
+      running.delete(args.n);
+      return 'ok';
+    });
+    const agents = (n: number) =>
+      builderWith(followingDriver([toolCall('slow', { n }), final('done')]), tool)
+        .withName(`a${n}`)
+        .build();
+    const runtime = runtimeOn(memoryPlace().open(), gates.map((_g, n) => agents(n)), {
+      queue: inProcessQueue({ concurrency: 2 }),
+    });
+    for (const n of gates.keys()) {
+      await runtime.create({ ...ann, agent: `a${n}`, id: `s${n}` });
+      await runtime.send(`s${n}`, 'go', ann);
+    }
+    for (const n of gates.keys()) {
+      await until(() => running.has(n));
+      gates[n]!.open();
+    }
+    for (const n of gates.keys()) expect((await ended(runtime, `s${n}`)).output).toBe('done');
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(most).toBe(2);
+  });
+
+  it('that is full refuses a message before anything is stored', async () => {
+    const { tool, open, began } = held();
+    const driver = followingDriver([toolCall('slow'), final('done')]);
+    const place = memoryPlace();
+    const runtime = runtimeOn(place.open(), builderWith(driver, tool).build(), {
+      queue: inProcessQueue({ concurrency: 1, maxWaiting: 1 }),
+    });
+    for (const id of ['a', 'b', 'c']) await runtime.create({ ...ann, id });
+    await runtime.send('a', 'go', ann);
+    await began();
+    await runtime.send('b', 'go', ann);
+    const before = await place.open().find('c');
+    expect(await codeOf(() => runtime.send('c', 'go', ann))).toBe('queue_full');
+    expect(await place.open().find('c')).toEqual(before);
+    expect(await place.open().nextCommand('c')).toBeNull();
+    open();
+    for (const id of ['a', 'b']) expect((await ended(runtime, id)).output).toBe('done');
+    expect((await runtime.send('c', 'go', waiting)).output).toBe('done');
+  });
+
+  it('may lose what it was told: the work is in the store', async () => {
+    const driver = followingDriver([final('done')]);
+    const forgetful = { ...inProcessQueue(), add: () => {} };
+    const place = memoryPlace();
+    const runtime = runtimeOn(place.open(), builderWith(driver).build(), { queue: forgetful });
+    await runtime.create({ ...ann, id: 's' });
+    const sent = runtime.send('s', 'go', waiting);
+    await until(async () => (await place.open().nextCommand('s')) !== null);
+    const other = runtimeOn(place.open(), builderWith(driver).build());
+    expect(await other.recover()).toBe(1);
+    expect((await sent).output).toBe('done');
+    expect(await other.recover()).toBe(0);
+  });
+
+  it('start takes up what others left, now and from time to time', async () => {
+    const driver = followingDriver([final('done')]);
+    const place = memoryPlace();
+    const client = runtimeOn(place.open(), builderWith(driver).build(), {
+      queue: { ...inProcessQueue(), add: () => {} },
+    });
+    const ids = ['a', 'b'];
+    for (const id of ids) await client.create({ ...ann, id });
+    await client.send('a', 'go', ann);
+    const worker = runtimeOn(place.open(), builderWith(driver).build(), {
+      lease: { leaseMs: 60, heartbeatMs: 20 },
+    });
+    worker.start();
+    expect((await ended(client, 'a')).output).toBe('done');
+    await client.send('b', 'go', ann);
+    expect((await ended(client, 'b')).output).toBe('done');
+    await worker.close();
+    await client.send('a', 'again', ann);
+    await pause(60);
+    expect((await client.get('a', ann)).status).toBe('in_progress');
+  });
+});
+
+describe.each(places)('close (%s)', (_name, makePlace) => {
+  it('finishes the step that runs, hands over, and another process goes on with the next step', async () => {
+    const place = makePlace();
+    const { tool, open, began } = held();
+    const look = mockTool('look');
+    const driver = followingDriver([toolCall('slow'), toolCall('look'), final('done')]);
+    const a = runtimeOn(place.open(), builderWith(driver, tool, look).build());
+    const heard = hearing(a);
+    await a.create({ ...ann, id: 's' });
+    await a.send('s', 'go', ann);
+    await began();
+    const closing = a.close();
+    expect(await codeOf(() => a.send('s', 'more', ann))).toBe('runtime_closed');
+    open();
+    await closing;
+    const row = await place.open().find('s');
+    expect(row).toMatchObject({ phase: 'open', worker: null, isLeased: false, stepCount: 1 });
+    expect(heard.at(-1)!.event).toMatchObject({ type: 'AgentPaused', kind: 'handover' });
+    const b = runtimeOn(place.open(), builderWith(driver, tool, look).build());
+    const seen = hearing(b);
+    expect(await b.get('s', ann)).toMatchObject({ status: 'in_progress', stopReason: null });
+    expect(await b.recover()).toBe(1);
+    expect(await ended(b, 's')).toMatchObject({ status: 'completed', output: 'done', stepCount: 3 });
+    expect(typesOf(seen)[0]).toBe('AgentStarted');
+    expect([tool.calls.length, look.calls.length, driver.requests.length]).toEqual([1, 1, 3]);
+    const log = (await b.events('s', ann)).events.map(({ event }) => event);
+    expect(log.filter((event) => event.type === 'AgentPaused')).toMatchObject([{ kind: 'handover' }]);
+    await isSound(b, 's');
+    await takesAnotherTurn(place, 's');
+  });
+
+  it('with a message behind the one that ends: its lease is free at once', async () => {
+    const place = makePlace();
+    const { tool, open, began } = held();
+    const driver = followingDriver([toolCall('slow'), final('one')], [final('two')]);
+    const last = gate();
+    const asked = gate();
+    const infer: typeof driver.infer = async (request, options) => {
+      if (driver.requests.length === 1) {
+        asked.open();
+        await last.passed;
+      }
+      return driver.infer(request, options);
+    };
+    const a = runtimeOn(place.open(), builderWith({ name: 'slow', infer }, tool).build());
+    await a.create({ ...ann, id: 's' });
+    await a.send('s', 'go', ann);
+    await began();
+    open();
+    await a.send('s', 'more', { ...ann, whenBusy: 'queue' });
+    await asked.passed;
+    const closing = a.close();
+    last.open();
+    await closing;
+    expect(await place.open().find('s')).toMatchObject({ phase: 'open', worker: null, stepCount: 2 });
+    const b = runtimeOn(place.open(), builderWith(driver, tool).build());
+    expect(await b.recover()).toBe(1);
+    expect((await ended(b, 's')).output).toBe('two');
+  });
+
+  it('waits no longer than it may', async () => {
+    const place = makePlace();
+    const { tool, open, began } = held();
+    const driver = followingDriver([toolCall('slow'), final('done')]);
+    const runtime = runtimeOn(place.open(), builderWith(driver, tool).build());
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', ann);
+    await began();
+    const from = performance.now();
+    await runtime.close({ graceMs: 30 });
+    expect(performance.now() - from).toBeLessThan(1_000);
+    open();
+    await until(async () => (await place.open().find('s'))?.worker === null);
+  });
+
+  it('what a closed runtime is told is kept for others', async () => {
+    const place = makePlace();
+    const pay = mockTool('pay', 'paid', { needsApproval: true });
+    const driver = followingDriver([toolCall('pay'), final('done')]);
+    const a = runtimeOn(place.open(), builderWith(driver, pay).build());
+    await a.create({ ...ann, id: 's' });
+    const paused = await a.send('s', 'go', waiting);
+    await a.close();
+    await a.approve('s', paused.pendingApprovals[0]!.callId, ann);
+    expect(pay.calls).toEqual([]);
+    const b = runtimeOn(place.open(), builderWith(driver, pay).build());
+    await b.recover();
+    expect((await ended(b, 's')).output).toBe('done');
+  });
+});
+
+/** The child as plain Node can run it, in the repository, where its packages are found. */
+async function bundled(): Promise<string> {
+  mkdirSync('build', { recursive: true });
+  const folder = mkdtempSync(resolve('build', 'child-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const bundle = await rolldown({
+    input: 'test/setup/session-child.ts',
+    platform: 'node',
+    external: [/^(?![./]|onward(\/|$))/],
+    resolve: { conditionNames: ['onward-source', 'node', 'import', 'default'] },
+    logLevel: 'silent',
+  });
+  const file = join(folder, 'child.mjs');
+  await bundle.write({ file, format: 'esm', codeSplitting: false });
+  await bundle.close();
+  return file;
+}
+
+describe('a process that is told to end', () => {
+  it('finishes its step, gives the lease back and exits by itself', async () => {
+    const place = sqlitePlace();
+    const child = spawn(process.execPath, [await bundled(), join(place.folder, 'sessions.db')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const gone = once(child, 'exit');
+    const lines: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trim().split('\n')));
+    await until(() => lines.includes('tool began'));
+    child.kill('SIGTERM');
+    expect(await gone).toEqual([0, null]);
+    expect(lines).toEqual(['tool began', 'tool ended', 'closed']);
+    const runtime = runtimeOn(place.open(), builderWith(followingDriver([toolCall('slow'), final('done')])).build());
+    expect(await place.open().find('s')).toMatchObject({ phase: 'open', worker: null, stepCount: 1 });
+    expect(await runtime.recover()).toBe(1);
+    expect(await ended(runtime, 's')).toMatchObject({ status: 'completed', output: 'done', stepCount: 2 });
+    await isSound(runtime, 's');
+  }, 20_000);
+});

@@ -1,0 +1,293 @@
+import {
+  AgentBuilder,
+  ErrorPolicy,
+  type Agent,
+  type AgentState,
+  type SessionRuntime,
+  type SessionStore,
+  type Tool,
+  AgentError,
+} from 'onward';
+import { memoryStore } from 'onward/stores/memory';
+import { fakeClock, mockTool, ScenarioStep, type FakeClock } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  ann,
+  builderWith,
+  callIds,
+  clientOn,
+  followingDriver,
+  isSound,
+  runtimeOn,
+  takesAnotherTurn,
+  until,
+} from '../setup/sessions.ts';
+
+const { toolCall, toolCalls, final } = ScenarioStep;
+type Commit = Parameters<SessionStore['commit']>[0];
+
+/** What the tools of all processes did, in the order they did it. */
+class Deeds {
+  readonly done: { readonly tool: string; readonly callId: string; readonly key: string }[] = [];
+
+  tool(name: string, spec: Parameters<typeof mockTool>[2] = {}): Tool {
+    const answer = (_args: unknown, c: { callId: string; idempotencyKey: string }): string => {
+      this.done.push({ tool: name, callId: c.callId, key: c.idempotencyKey });
+      return `${name} done`;
+    };
+    return mockTool(name, answer, spec);
+  }
+
+  keysOf(callId: string): string[] {
+    return this.done.filter((deed) => deed.callId === callId).map(({ key }) => key);
+  }
+}
+
+const cost = { cost: 0.01 };
+const policy = ErrorPolicy.retryAll();
+
+interface Scenario {
+  make(deeds: Deeds): Agent;
+}
+
+const scenarios: Record<string, Scenario> = {
+  'an answer': {
+    make: () => builderWith(followingDriver([final('done', cost)])).build(),
+  },
+  'a tool': {
+    make: (deeds) =>
+      builderWith(followingDriver([toolCall('mail', {}, '', cost), final('done', cost)]))
+        .withTools(deeds.tool('mail'))
+        .withErrorPolicy(policy)
+        .build(),
+  },
+  'two steps with tools': {
+    make: (deeds) =>
+      builderWith(followingDriver([toolCall('mail'), toolCall('look'), final('done')]))
+        .withTools(deeds.tool('mail'), deeds.tool('look', { idempotent: true }))
+        .withErrorPolicy(policy)
+        .build(),
+  },
+  'three tools at once, one of them asked for': {
+    make: (deeds) =>
+      builderWith(
+        followingDriver([
+          toolCalls([{ name: 'look' }, { name: 'mail' }, { name: 'pay' }], '', cost),
+          final('done', cost),
+        ]),
+      )
+        .withTools(
+          deeds.tool('look', { idempotent: true }),
+          deeds.tool('mail'),
+          deeds.tool('pay', { needsApproval: true }),
+        )
+        .withErrorPolicy(policy)
+        .build(),
+  },
+  'an agent that uses a tool': {
+    make: (deeds) => {
+      const inner = AgentBuilder.base()
+        .withName('inner')
+        .withDriver(
+          followingDriver([
+            toolCall('mail', {}, '', cost),
+            toolCall('look', {}, '', cost),
+            final('inner done', cost),
+          ]),
+        )
+        .withTools(deeds.tool('mail'), deeds.tool('look', { idempotent: true }))
+        .withErrorPolicy(policy)
+        .build();
+      return builderWith(
+        followingDriver([toolCall('ask', { input: 'go' }, '', cost), final('done', cost)]),
+      )
+        .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }))
+        .withErrorPolicy(policy)
+        .build();
+    },
+  },
+  'an agent that asks for approval': {
+    make: (deeds) => {
+      const inner = AgentBuilder.base()
+        .withName('inner')
+        .withDriver(
+          followingDriver([
+            toolCalls([{ name: 'pay' }, { name: 'mail' }], '', cost),
+            final('inner done', cost),
+          ]),
+        )
+        .withTools(deeds.tool('pay', { needsApproval: true }), deeds.tool('mail'))
+        .withErrorPolicy(policy)
+        .build();
+      return builderWith(
+        followingDriver([
+          toolCalls([{ name: 'ask', args: { input: 'go' } }, { name: 'mail' }], '', cost),
+          final('done', cost),
+        ]),
+      )
+        .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }), deeds.tool('mail'))
+        .withErrorPolicy(policy)
+        .build();
+    },
+  },
+};
+
+/** How a process ends at a commit: before it is written, or after, without hearing of it; or its store only fails. */
+const endings = ['before', 'after', 'fails'] as const;
+type Ending = (typeof endings)[number];
+
+/** The store of a process that comes to its end at commit `last`. */
+function mortal(store: SessionStore, last: number, ending: Ending) {
+  const written: Commit[] = [];
+  let commits = 0;
+  let isDead = false;
+  const never = new Promise<never>(() => {});
+  const broken = (): Promise<never> =>
+    ending === 'fails' ? Promise.reject(new AgentError('store_failed', 'Gone.')) : never;
+  const guarded = Object.fromEntries(
+    Object.entries(store).map(([name, method]: [string, unknown]) => [
+      name,
+      typeof method === 'function'
+        ? (...args: unknown[]) => (isDead ? broken() : (method as (...a: unknown[]) => unknown)(...args))
+        : method,
+    ]),
+  ) as unknown as SessionStore;
+  return {
+    written,
+    isDead: () => isDead,
+    store: {
+      ...guarded,
+      async commit(commit: Commit) {
+        if (isDead) return broken();
+        commits += 1;
+        isDead = commits === last;
+        if (isDead && ending !== 'after') return broken();
+        written.push(commit);
+        const receipt = await store.commit(commit);
+        return isDead ? broken() : receipt;
+      },
+    } satisfies SessionStore,
+  };
+}
+
+interface Life {
+  readonly runtime: SessionRuntime;
+  isDead(): boolean;
+}
+
+/** Lets one worker after the other do the work, a person approve what is asked, and the session come to its end. */
+async function live(client: SessionRuntime, clock: FakeClock, lives: readonly Life[]) {
+  const { id } = await client.create({ ...ann, id: 's' });
+  await client.send(id, 'go', { ...ann, executionId: 'e' });
+  const workers = lives[Symbol.iterator]();
+  let worker = workers.next().value as Life;
+  await worker.runtime.recover();
+  for (;;) {
+    const session = await until(async () => {
+      const now = await client.get(id, ann);
+      return worker.isDead() || now.status !== 'in_progress' ? now : null;
+    });
+    if (worker.isDead()) {
+      worker = workers.next().value as Life;
+      clock.jump(20_000);
+    } else if (session.status !== 'paused') return session;
+    for (const callId of callIds(await client.get(id, ann))) await client.approve(id, callId, ann);
+    await worker.runtime.recover();
+  }
+}
+
+/** Accounts and words that must not depend on how often a process died. */
+const factsOf = (state: AgentState) => ({
+  status: state.status,
+  output: state.output,
+  usage: state.usage,
+  cost: state.cost,
+  sessionUsage: state.info.usage,
+  steps: [...state.steps].map(({ number, type, usage, cost: spent }) => [
+    number,
+    type,
+    usage.total,
+    spent,
+  ]),
+  roles: [...state.messages].map(({ role }) => role),
+  answeredSteps: state.execution.answeredSteps,
+});
+
+async function undisturbed(scenario: Scenario) {
+  const store = memoryStore();
+  const deeds = new Deeds();
+  const counting = mortal(store, Infinity, 'before');
+  const life = { runtime: runtimeOn(counting.store, scenario.make(deeds)), isDead: () => false };
+  const client = clientOn(store, scenario.make(deeds));
+  await live(client, fakeClock(), [life]);
+  const state = await client.state('s', ann);
+  return { facts: factsOf(state), commits: counting.written.length, deeds };
+}
+
+async function disturbed(scenario: Scenario, last: number, ending: Ending) {
+  const clock = fakeClock();
+  const store = memoryStore({ clock });
+  const place = { open: () => store };
+  const deeds = new Deeds();
+  const { written, isDead, store: dying } = mortal(store, last, ending);
+  const quiet = ending === 'fails' ? { onError: () => {} } : {};
+  const first = { runtime: runtimeOn(dying, scenario.make(deeds), quiet), isDead };
+  const second = { runtime: runtimeOn(store, scenario.make(deeds)), isDead: () => false };
+  const client = clientOn(store, scenario.make(deeds));
+  await live(client, clock, [first, second]);
+  return { client, place, deeds, written };
+}
+
+/** Calls that the first process had started, and whose end it did not live to write down. */
+function leftOpen(written: readonly Commit[]): Set<string> {
+  const open = new Set<string>();
+  for (const { calls = [] } of written)
+    for (const { callId, state, again } of calls) {
+      if (state === 'started' && again !== true) open.add(callId);
+      if (state === 'committed') open.delete(callId);
+    }
+  return open;
+}
+
+describe.each(Object.entries(scenarios))('D18, D24, D26: a process dies in %s', (_name, scenario) => {
+  it.each(endings)('at every commit (%s): nothing is lost, nothing is done twice', async (ending) => {
+    const whole = await undisturbed(scenario);
+    expect(whole.commits).toBeGreaterThan(1);
+    const points = Array.from({ length: whole.commits }, (_p, i) => i + 1);
+    await Promise.all(
+      points.map(async (last) => {
+        const { client, place, deeds, written } = await disturbed(scenario, last, ending);
+        const state = await client.state('s', ann);
+        expect({ last, ...factsOf(state) }).toEqual({ last, ...whole.facts });
+        await isSound(client, 's');
+
+        // every call was done once, but what may be repeated, and then under one key
+        const unknown = leftOpen(written);
+        const once = new Map(whole.deeds.done.map(({ tool }) => [tool, true]));
+        for (const tool of once.keys()) {
+          const ids = new Set(deeds.done.filter((d) => d.tool === tool).map((d) => d.callId));
+          for (const callId of ids) {
+            const keys = deeds.keysOf(callId);
+            expect(new Set(keys).size).toBe(1);
+            if (tool !== 'look') expect({ last, callId, times: keys.length }).toEqual({ last, callId, times: 1 });
+          }
+        }
+
+        // and what nobody can know is said
+        const rows = await place.open().calls('s', 'e', { state: 'committed' });
+        const told = rows.filter(({ callId }) => unknown.has(callId));
+        expect(told).toHaveLength(unknown.size);
+        const results = [...state.steps].flatMap((step) => step.results);
+        for (const { callId, error, kind } of results)
+          expect({ last, callId, kind, code: error?.code }).toEqual(
+            unknown.has(callId)
+              ? { last, callId, kind: 'error', code: 'effect_unknown' }
+              : { last, callId, kind: 'ok', code: undefined },
+          );
+        const errors = results.flatMap(({ error }) => (error ? [error.type] : []));
+        expect(errors).toEqual(errors.map(() => 'unknown'));
+        await takesAnotherTurn(place, 's');
+      }),
+    );
+  });
+});
