@@ -56,7 +56,7 @@ await morning.runtime.approve(id, callId, { owner }).catch((error: unknown) => {
   if (AgentError.is(error)) console.log(error.code);
 });
 for (const { role, content } of (await morning.runtime.messages(id, { owner })).items)
-  if (content !== '') console.log(`${role}: ${String(content)}`);
+  if (typeof content === 'string' && content !== '') console.log(`${role}: ${content}`);
 
 await morning.stop();
 rmSync(folder, { recursive: true });

@@ -12,6 +12,8 @@ export interface EventOutlet {
   publish(note: EventNote, tell: () => void): void;
 }
 
-export function eventOf({ fields, ...base }: EventNote): AgentEvent {
-  return { ...base, ...fields } as AgentEvent; // type and fields belong together where the note was made
+export function eventOf(note: EventNote): AgentEvent {
+  const { type, agentId, parentAgentId, executionId, index, at, fields } = note;
+  const event = { type, agentId, parentAgentId, executionId, index, at, ...fields };
+  return event as AgentEvent; // type and fields belong together where the note was made
 }

@@ -50,17 +50,16 @@ export class RunEvents {
   /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
   emit<T extends AgentEventType>(type: T, fields: FieldsOf<T>, index?: number): void {
     const { outlet, clock } = this.#options;
-    const base = {
+    const note: EventNote = {
       type,
       agentId: this.#agentId,
       parentAgentId: this.#parentAgentId,
       executionId: this.#executionId,
       index: index ?? this.#nextIndex(),
       at: isoTime(clock.now()),
+      fields,
     };
-    // type and fields belong together by the signature
-    if (outlet === null) return this.#deliver({ ...base, ...fields } as unknown as AgentEvent);
-    const note: EventNote = { ...base, fields };
+    if (outlet === null) return this.#deliver(eventOf(note));
     outlet.publish(note, () => {
       if (this.#isHeard(type)) this.#deliver(eventOf(note));
     });

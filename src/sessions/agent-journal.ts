@@ -13,6 +13,8 @@ import { wholeConversation } from './state-rows.ts';
 export interface JournalSignals {
   pauseReason: string | null;
   isHandedOver(): boolean;
+  /** Makes sure that the session is still ours, where that is in doubt. */
+  confirm(): Promise<void> | undefined;
 }
 
 export const newFrame = (callId: string | null): AgentFrame => ({
@@ -52,12 +54,14 @@ export class AgentJournal implements Journal {
     return this.#writer.commit();
   }
 
-  start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void> {
+  async start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void> {
     const { batch } = this.#writer;
     this.#stageCheckpoint(checkpoint);
     const again = tool.idempotent || tool.agent !== undefined;
     batch.addCall({ callId, tool: tool.name, state: 'started', again, ...this.#callFields });
-    return this.#writer.commit();
+    await this.#writer.commit();
+    await this.#signals.confirm();
+    if (this.#writer.failure) throw this.#writer.failure;
   }
 
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void {

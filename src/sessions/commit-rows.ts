@@ -11,7 +11,7 @@ import type {
   StepRow,
 } from './session-store.ts';
 import { logEntry, type OutcomePlace } from './log-events.ts';
-import { headState, rowRole, stepJson, type Head } from './state-rows.ts';
+import { headState, rowRole, type Head } from './state-rows.ts';
 
 type Parts = Omit<Commit, 'sessionId' | 'token' | 'revision' | 'at' | 'blobs'>;
 
@@ -40,8 +40,8 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
       callId,
       tool,
       state,
-      ...(again !== undefined && { again }),
-      ...(body !== null && { result: typeof body === 'string' ? body : await body }),
+      again: again === true,
+      result: typeof body === 'string' ? body : await body,
     });
   }
   const steps: StepRow[] = [];
@@ -49,7 +49,7 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
   for (const { frame, position, step, mark } of batch.steps) {
     const scope = scopeOf(frame.callId);
     outcomes.set(step.outcome, [keyOf(frame), position]);
-    const body = rows.body('step', stepJson(step), scope);
+    const body = rows.body('step', step, scope);
     const marked = rows.body('step', mark, scope);
     steps.push({
       agentId: keyOf(frame),
@@ -64,19 +64,14 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
   const last = told.at(-1)?.seq ?? null;
   const events = last === null ? [] : [await eventRow(told, last, writer, outcomes)];
 
-  return {
-    ...(root && { root }),
-    ...(messages.length > 0 && { messages }),
-    ...(steps.length > 0 && { steps }),
-    ...(agents.length > 0 && { agents }),
-    ...(calls.length > 0 && { calls }),
-    ...(events.length > 0 && { events }),
-    ...((events.length > 0 || batch.done !== undefined) && {
-      seq: last ?? writer.options.seq,
-    }),
-    ...(batch.done !== undefined && { done: batch.done }),
-    ...(batch.end !== undefined && { end: batch.end }),
-  };
+  const { done, end } = batch;
+  const parts: { -readonly [K in keyof Parts]: Parts[K] } = { messages, steps, agents, calls };
+  if (root) parts.root = root;
+  if (events.length > 0) parts.events = events;
+  if (events.length > 0 || done !== undefined) parts.seq = last ?? writer.options.seq;
+  if (done !== undefined) parts.done = done;
+  if (end !== undefined) parts.end = end;
+  return parts;
 }
 
 async function heads(
@@ -88,13 +83,13 @@ async function heads(
   const agents: AgentRow[] = [];
   for (const { frame, state, pending } of batch.states.values()) {
     const isRoot = frame.callId === null;
-    const value: Head = {
+    const value: { -readonly [K in keyof Head]: Head[K] } = {
       version: 1,
       salt,
       definition: isRoot ? await writer.definition() : null,
-      ...(pending.length > 0 && { pending: pending.map((message) => message.toJSON()) }),
       state: headState(state, frame.placement),
     };
+    if (pending.length > 0) value.pending = pending;
     const head = await rows.body('state', value, isRoot ? '' : executionId);
     const counts = {
       messageCount: state.messages.length + frame.placement.messages,

@@ -4,7 +4,7 @@ import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf } from './commit-rows.ts';
 import type { RowWriter } from './row-writer.ts';
-import type { CommitReceipt, SessionStore } from './session-store.ts';
+import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
 
 /** Waits between tries at a store that fails for a moment. */
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
@@ -135,13 +135,14 @@ export class ExecutionWriter {
     const parts = await commitOf(batch, this);
     if (batch.end !== undefined) this.hasEnded = true;
     const blobs = rows.takeBlobs();
-    const commit = {
+    const isSeen = parts.done !== undefined || parts.end !== undefined;
+    const commit: Commit = {
       ...parts,
       sessionId,
       token,
       revision: this.#revision,
-      ...((parts.done ?? parts.end) !== undefined && { at: this.options.now() }),
-      ...(blobs.length > 0 && { blobs }),
+      blobs,
+      ...(isSeen && { at: this.options.now() }),
     };
     const receipt = await this.#tried(() => store.commit(commit));
     this.#revision += 1;

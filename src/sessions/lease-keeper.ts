@@ -20,7 +20,7 @@ const defaultLeaseTimes: LeaseTimes = {
 /** Two beats may be missed before a lease runs out. */
 export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
   const times = { ...defaultLeaseTimes, ...given };
-  for (const [name, ms] of Object.entries(times)) positive(`lease ${name}`, ms as number);
+  for (const [name, ms] of Object.entries(times)) positive(`lease ${name}`, ms);
   const { leaseMs, heartbeatMs } = times;
   if (leaseMs >= 2 * heartbeatMs) return times;
   throw invalidOption('lease leaseMs', leaseMs, `at least twice the heartbeatMs of ${heartbeatMs}`);
@@ -42,6 +42,8 @@ export class LeaseKeeper {
   readonly #held: Map<string, HeldLease> = new Map();
   /** Leases that nobody works under any more, and of which the store has not heard yet. */
   readonly #givenUp: Map<string, number> = new Map();
+  /** When the last beat was sent that the store has heard. */
+  #renewedAt = 0;
   #timers: ReturnType<typeof setInterval>[] = [];
 
   constructor(store: SessionStore, worker: string, times: LeaseTimes) {
@@ -57,6 +59,15 @@ export class LeaseKeeper {
       if (this.#held.get(lease.sessionId) === lease) this.#held.delete(lease.sessionId);
       if (this.#held.size === 0) this.#stopTimers();
     };
+  }
+
+  /**
+   * Before something begins that cannot be taken back: a process that slept, or whose turn was held up for longer than
+   * the lease lasts, learns here that it was replaced. `claimedAt` is when the lease was asked for.
+   */
+  confirm(claimedAt: number): Promise<void> | undefined {
+    const age = Date.now() - Math.max(claimedAt, this.#renewedAt);
+    return age < this.#times.leaseMs ? undefined : this.#look(() => this.#renew());
   }
 
   /** A wish from this process need not wait for the next look. */
@@ -86,7 +97,7 @@ export class LeaseKeeper {
 
   #startTimers(): void {
     const worker = this.#worker;
-    const { leaseMs, heartbeatMs, signalMs } = this.#times;
+    const { heartbeatMs, signalMs } = this.#times;
     const every = (ms: number, ask: () => Promise<readonly LeaseSignal[]>): void => {
       let isAsking = false;
       const beat = async (): Promise<void> => {
@@ -99,9 +110,17 @@ export class LeaseKeeper {
     };
     every(heartbeatMs, async () => {
       await this.#giveAllBack();
-      return this.#store.renew({ worker, ttlMs: leaseMs });
+      return this.#renew();
     });
     every(signalMs, () => this.#store.signals(worker));
+  }
+
+  async #renew(): Promise<readonly LeaseSignal[]> {
+    const at = Date.now();
+    const ttlMs = this.#times.leaseMs;
+    const signals = await this.#store.renew({ worker: this.#worker, ttlMs });
+    this.#renewedAt = at;
+    return signals;
   }
 
   #stopTimers(): void {

@@ -45,12 +45,13 @@ export async function workOn(context: WorkerContext, sessionId: string): Promise
   const found = await store.find(sessionId);
   const agent = found && context.agentNamed(found.agent);
   if (found?.phase !== 'open' || !agent || context.isDraining()) return;
+  const claimedAt = Date.now();
   const claimed = await store.claim(sessionId, { worker, ttlMs: times.leaseMs });
   if (!claimed) return;
   let row: SessionRow | null = claimed;
   try {
     while (row?.token === claimed.token && row.worker === worker) {
-      const phase: SessionPhase | null = await new Stretch(context, agent, row).work();
+      const phase: SessionPhase | null = await new Stretch(context, agent, row, claimedAt).work();
       if (phase !== 'open') return;
       if (context.isDraining()) break;
       row = await store.find(sessionId);
@@ -73,11 +74,15 @@ class Stretch {
   #writer: ExecutionWriter | null = null;
   #lost: unknown = null;
 
-  constructor(context: WorkerContext, agent: DurableAgent, row: SessionRow) {
+  constructor(context: WorkerContext, agent: DurableAgent, row: SessionRow, claimedAt: number) {
     this.#context = context;
     this.#agent = agent;
     this.#row = row;
-    this.#signals = { pauseReason: null, isHandedOver: () => context.isDraining() };
+    this.#signals = {
+      pauseReason: null,
+      isHandedOver: () => context.isDraining(),
+      confirm: () => context.keeper.confirm(claimedAt),
+    };
     this.#signalled(row);
     this.#release = context.keeper.hold({
       sessionId: row.id,

@@ -1,5 +1,5 @@
-import type { AgentState, AgentStateJSON, AgentStepJSON } from '../agent/agent-state.ts';
-import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
+import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
+import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 
@@ -82,11 +82,6 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
 
 export const placed = (execution: Execution, { messages }: Placement): Execution =>
   messages === 0 ? execution : { ...execution, firstMessage: execution.firstMessage + messages };
-
-export const stepJson = (step: AgentStep): AgentStepJSON => ({
-  ...step,
-  outcome: step.outcome?.toJSON() ?? null,
-});
 
 export const markOf = (state: AgentState, placement: Placement): Mark => ({
   messages: state.messages.length + placement.messages,

@@ -1,6 +1,6 @@
 import { AgentBuilder, SessionRuntime, type SessionRuntimeOptions } from 'onward';
 import { memoryStore } from 'onward/stores/memory';
-import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
   agentWith,
@@ -8,13 +8,11 @@ import {
   builderWith,
   codeOf,
   followingDriver,
-  gate,
   memoryPlace,
   places,
   refusal,
   runtimeOn,
   takesAnotherTurn,
-  until,
   waiting,
 } from '../setup/sessions.ts';
 
@@ -129,18 +127,24 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
   it('messages and steps are read in pages, newest page first', async () => {
     const place = makePlace();
     const turn = [toolCall('look'), toolCall('look'), final('done')];
-    const runtime = runtimeOn(place.open(), builderWith(followingDriver(turn, turn), mockTool('look')).build());
+    const runtime = runtimeOn(
+      place.open(),
+      builderWith(followingDriver(turn, turn), mockTool('look')).build(),
+    );
     await runtime.create({ ...ann, id: 's' });
     await runtime.send('s', 'one', waiting);
     await runtime.send('s', 'two', waiting);
     const read = async (what: 'messages' | 'steps', limit: number): Promise<unknown[]> => {
       const items: unknown[] = [];
-      for (let before: number | null | undefined; before !== null; ) {
-        const page: { items: readonly unknown[]; before: number | null } = await runtime[what]('s', {
-          ...ann,
-          limit,
-          ...(before !== undefined && { before }),
-        });
+      for (let before: number | null | undefined; before !== null;) {
+        const page: { items: readonly unknown[]; before: number | null } = await runtime[what](
+          's',
+          {
+            ...ann,
+            limit,
+            ...(before !== undefined && { before }),
+          },
+        );
         expect(page.items.length).toBeLessThanOrEqual(limit);
         items.unshift(...page.items);
         before = page.before;
@@ -174,7 +178,8 @@ describe('owners', () => {
       'send and wait': (id) => runtime.send(id, 'hi', { ...bob, wait: true, whenBusy: 'queue' }),
       pause: (id) => runtime.pause(id, bob),
       resume: (id) => runtime.resume(id, bob),
-      'resume with answers': (id) => runtime.resume(id, { ...bob, approvals: { [callId]: { approve: true } } }),
+      'resume with answers': (id) =>
+        runtime.resume(id, { ...bob, approvals: { [callId]: { approve: true } } }),
       approve: (id) => runtime.approve(id, callId, bob),
       deny: (id) => runtime.deny(id, callId, { ...bob, reason: 'no' }),
       stop: (id) => runtime.stop(id, bob),
@@ -204,7 +209,10 @@ describe('owners', () => {
   it('prune keeps to an owner, where one is given', async () => {
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), builderWith(followingDriver([final('x')])).build());
-    for (const [id, owner] of [['a', 'ann'], ['b', 'bob']] as const) {
+    for (const [id, owner] of [
+      ['a', 'ann'],
+      ['b', 'bob'],
+    ] as const) {
       await runtime.create({ id, owner });
       await runtime.send(id, 'go', { owner, wait: true });
     }
@@ -252,25 +260,39 @@ describe('what cannot be right is refused with a typed error', () => {
     expect(await codeOf(() => made.events('s', { ...ann, after: place }))).toBe('invalid_option');
   });
 
-  it.each(['', 'x', btoa('[]'), btoa('{}'), btoa('["a"]'), btoa('[1,2]'), 'é'])('a cursor: %j', async (cursor) => {
-    expect(await codeOf(() => runtime().list({ ...ann, cursor }))).toBe('invalid_option');
-  });
+  it.each(['', 'x', btoa('[]'), btoa('{}'), btoa('["a"]'), btoa('[1,2]'), 'é'])(
+    'a cursor: %j',
+    async (cursor) => {
+      expect(await codeOf(() => runtime().list({ ...ann, cursor }))).toBe('invalid_option');
+    },
+  );
 
   it('a time to prune before', async () => {
     expect(await codeOf(() => runtime().prune({ olderThan: 'yesterday' }))).toBe('invalid_option');
-    expect(await codeOf(() => runtime().prune({ olderThan: new Date(), owner: '' }))).toBe('invalid_option');
+    expect(await codeOf(() => runtime().prune({ olderThan: new Date(), owner: '' }))).toBe(
+      'invalid_option',
+    );
   });
 
   it('an agent that the runtime does not have', async () => {
     const named = (name: string) =>
-      AgentBuilder.base().withName(name).withDriver(followingDriver([final(name)])).build();
+      AgentBuilder.base()
+        .withName(name)
+        .withDriver(followingDriver([final(name)]))
+        .build();
     const several = runtimeOn(memoryPlace().open(), [named('sales'), named('support')]);
     const unsaid = await refusal(() => several.create(ann));
-    expect(unsaid).toMatchObject({ code: 'unknown_agent', details: { known: ['sales', 'support'] } });
+    expect(unsaid).toMatchObject({
+      code: 'unknown_agent',
+      details: { known: ['sales', 'support'] },
+    });
     const wrong = await refusal(() => several.create({ ...ann, agent: 'legal' }));
     expect(wrong.message).toContain('no agent "legal". Known: sales, support.');
     const { id } = await several.create({ ...ann, agent: 'sales' });
-    expect(await several.send(id, 'go', waiting)).toMatchObject({ agent: 'sales', output: 'sales' });
+    expect(await several.send(id, 'go', waiting)).toMatchObject({
+      agent: 'sales',
+      output: 'sales',
+    });
   });
 
   it.each<[string, Partial<SessionRuntimeOptions>]>([
@@ -293,130 +315,8 @@ describe('what cannot be right is refused with a typed error', () => {
     const open = [
       { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'x', args: {} }] },
     ] as const;
-    expect(await codeOf(() => runtime().create({ ...ann, messages: open }))).toBe('invalid_message');
-  });
-});
-
-describe('send', () => {
-  it('resolves when it is accepted, or with the end where one waits for it', async () => {
-    const open = gate();
-    const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
-    const driver = followingDriver([toolCall('slow'), final('done')], [final('again')]);
-    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, slow).build());
-    await runtime.create({ ...ann, id: 's' });
-    const accepted = await runtime.send('s', 'go', { ...ann, executionId: 'mine' });
-    expect(accepted).toMatchObject({ status: 'in_progress', executionId: 'mine', output: null, stopReason: null });
-    await until(() => slow.calls.length > 0);
-    const busy = await refusal(() => runtime.send('s', 'more', ann));
-    expect(busy).toMatchObject({ code: 'conflict', details: { executionId: 'mine' } });
-    expect(await codeOf(() => runtime.resume('s', ann))).toBe('conflict');
-    open.open();
-    const again = runtime.send('s', 'more', { ...waiting, whenBusy: 'queue' });
-    expect(await again).toMatchObject({ status: 'completed', output: 'again' });
-    expect((await runtime.state('s', ann)).execution.id).not.toBe('mine');
-    expect(slow.contexts[0]!.executionId).toBe('mine');
-  });
-
-  it('messages that wait for their turn are worked on in the order they came', async () => {
-    const open = gate();
-    const driver = followingDriver(...Array.from({ length: 5 }, (_t, n) => [final(`answer ${n}`)]));
-    const infer: typeof driver.infer = (...given) => open.passed.then(() => driver.infer(...given));
-    const runtime = runtimeOn(memoryPlace().open(), builderWith({ name: 'slow', infer }).build());
-    await runtime.create({ ...ann, id: 's' });
-    const sent = [runtime.send('s', 'm0', waiting)];
-    await until(async () => (await runtime.get('s', ann)).status === 'in_progress');
-    for (let n = 1; n < 5; n++) {
-      await runtime.send('s', `m${n}`, { ...ann, whenBusy: 'queue' });
-      if (n === 4) sent.push(runtime.send('s', 'last', { ...waiting, whenBusy: 'queue' }));
-    }
-    sent.pop()?.catch(() => {});
-    open.open();
-    await sent[0];
-    await until(async () => (await runtime.messages('s', ann)).items.length >= 10);
-    const said = (await runtime.messages('s', ann)).items.map(({ content }) => content);
-    expect(said.slice(0, 10)).toEqual(Array.from({ length: 5 }, (_t, n) => [`m${n}`, `answer ${n}`]).flat());
-  });
-
-  it.each<[string, unknown]>([
-    ['nothing', undefined],
-    ['a number', 7],
-    ['an unknown part', [{ type: 'video' }]],
-    ['a message', { role: 'user', content: 'x' }],
-  ])('content that is %s is refused, and nothing is stored', async (_what, content) => {
-    const place = memoryPlace();
-    const runtime = runtimeOn(place.open(), agentWith([]));
-    await runtime.create({ ...ann, id: 's' });
-    const before = await place.open().find('s');
-    expect(await codeOf(() => runtime.send('s', content as string, ann))).toBe('invalid_message');
-    expect(await place.open().find('s')).toEqual(before);
-    await takesAnotherTurn(place, 's');
-  });
-
-  it('an id of an execution is used once', async () => {
-    const place = memoryPlace();
-    const driver = followingDriver([final('one')], [final('two')], [final('three')]);
-    const runtime = runtimeOn(place.open(), builderWith(driver).build());
-    await runtime.create({ ...ann, id: 's' });
-    const send = (executionId: string) => runtime.send('s', 'go', { ...waiting, executionId });
-    expect((await send('e1')).output).toBe('one');
-    expect(await codeOf(() => send('e1'))).toBe('conflict');
-    expect((await send('e2')).output).toBe('two');
-    expect(await codeOf(() => send('e1'))).toBe('conflict');
-    for (const bad of ['', 'a\nb', 7 as never]) expect(await codeOf(() => send(bad))).toBe('invalid_option');
-    expect((await send('e3')).output).toBe('three');
-  });
-
-  it('live things are made for each session, wherever it goes on', async () => {
-    const place = memoryPlace();
-    const pay = mockTool('pay', 'paid', { needsApproval: true });
-    const made: unknown[] = [];
-    const make = (name: string) =>
-      runtimeOn(place.open(), builderWith(followingDriver([toolCall('pay'), final('done')]), pay).build(), {
-        deps: async (session) => {
-          made.push([name, session]);
-          return { db: name };
-        },
-      });
-    const first = make('first');
-    await first.create({ ...ann, id: 's' });
-    const paused = await first.send('s', 'go', waiting);
-    await make('second').approve('s', paused.pendingApprovals[0]!.callId, waiting);
-    expect(pay.contexts[0]!.deps).toEqual({ db: 'second' });
-    const session = { id: 's', owner: 'ann' };
-    expect(made).toEqual([
-      ['first', session],
-      ['second', session],
-    ]);
-    const fixed = runtimeOn(place.open(), agentWith([toolCall('pay')], pay), { deps: { db: 1 } });
-    await fixed.create({ ...ann, id: 't' });
-    await fixed.send('t', 'go', waiting);
-    expect(JSON.stringify(await fixed.state('t', ann))).not.toContain('"db"');
-  });
-
-  it('a metadata that tools see, and a model that is asked with the whole conversation', async () => {
-    const look = mockTool('look');
-    const driver = followingDriver([toolCall('look'), final('one')], [final('two')]);
-    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, look).build());
-    await runtime.create({ ...ann, id: 's', metadata: { tenant: 't1' } });
-    await runtime.send('s', 'go', waiting);
-    await runtime.send('s', 'more', waiting);
-    expect(look.contexts[0]!.metadata).toEqual({ tenant: 't1' });
-    expect([...driver.requests[2]!.messages].map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'assistant',
-      'user',
-    ]);
-  });
-
-  it('a script that ran out ends the run as failed, and the session goes on', async () => {
-    const place = memoryPlace();
-    const runtime = runtimeOn(place.open(), builderWith(DeterministicDriver.fromSteps()).build());
-    await runtime.create({ ...ann, id: 's' });
-    const failed = await runtime.send('s', 'go', waiting);
-    expect(failed).toMatchObject({ status: 'failed', stopReason: 'error' });
-    expect(failed.outcome!.decisive!.reason).toContain('its script has 0');
-    await takesAnotherTurn(place, 's');
+    expect(await codeOf(() => runtime().create({ ...ann, messages: open }))).toBe(
+      'invalid_message',
+    );
   });
 });

@@ -1,20 +1,15 @@
-import { AgentBuilder, type AgentEvent, type SessionRuntime, type Tool } from 'onward';
+import { AgentBuilder, type SessionRuntime, type Tool } from 'onward';
 import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import {
   agentWith,
   ann,
   builderWith,
   callIds,
-  codeOf,
   followingDriver,
-  gate,
   hearing,
   isSound,
-  memoryPlace,
   places,
-  refusal,
   runtimeOn,
   takesAnotherTurn,
   until,
@@ -36,7 +31,11 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
   it('D21: what came before the pause is stored, with what ran beside the call', async () => {
     const place = makePlace();
     const look = mockTool('look', 'seen');
-    const steps = [toolCall('look'), toolCall('look'), toolCalls([{ name: 'look' }, { name: 'pay' }])];
+    const steps = [
+      toolCall('look'),
+      toolCall('look'),
+      toolCalls([{ name: 'look' }, { name: 'pay' }]),
+    ];
     await paused(runtimeOn(place.open(), agentWith(steps, look, gated())), 's');
     const other = runtimeOn(place.open(), agentWith([]));
     const state = await other.state('s', ann);
@@ -56,7 +55,8 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
   it('D17: a process that never saw the session goes on with it', async () => {
     const place = makePlace();
     const pay = gated();
-    const make = () => builderWith(followingDriver([toolCall('pay', { n: 1 }), final('done')]), pay);
+    const make = () =>
+      builderWith(followingDriver([toolCall('pay', { n: 1 }), final('done')]), pay);
     const first = runtimeOn(place.open(), make().build());
     const session = await paused(first, 's');
     await first.close();
@@ -145,7 +145,8 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     const free = mockTool('free');
     const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n }, id: `p${n}` }));
     const steps = [toolCalls([...calls, { name: 'free', id: 'f' }]), final('done')];
-    const make = () => runtimeOn(place.open(), builderWith(followingDriver(steps), pay, free).build());
+    const make = () =>
+      runtimeOn(place.open(), builderWith(followingDriver(steps), pay, free).build());
     expect(callIds(await paused(make(), 's'))).toEqual(['p1', 'p2', 'p3']);
     const left = [1, 2, 3];
     for (const n of order) {
@@ -177,7 +178,10 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     const pay = gated();
     const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n }, id: `p${n}` }));
     const make = () =>
-      runtimeOn(place.open(), builderWith(followingDriver([toolCalls(calls), final('done')]), pay).build());
+      runtimeOn(
+        place.open(),
+        builderWith(followingDriver([toolCalls(calls), final('done')]), pay).build(),
+      );
     const first = make();
     await paused(first, 's');
     const runtimes = [first, make(), make()];
@@ -227,171 +231,3 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 });
-
-describe('an answer counts once', () => {
-  it('D34: a second click is a conflict, and the tool runs once', async () => {
-    const place = memoryPlace();
-    const open = gate();
-    const pay = gated('pay', () => open.passed.then(() => 'paid'));
-    const runtime = runtimeOn(place.open(), agentWith([toolCall('pay'), final('done')], pay));
-    await paused(runtime, 's');
-    const clicks = await Promise.allSettled([1, 2].map(() => runtime.approve('s', 'call_1', ann)));
-    expect(clicks.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    const late = await refusal(() => runtime.approve('s', 'call_1', ann));
-    expect(late.code).toBe('conflict');
-    expect(late.message).toContain('was answered before');
-    expect(await codeOf(() => runtime.deny('s', 'call_1', { ...ann, reason: 'no' }))).toBe('conflict');
-    open.open();
-    await until(async () => (await runtime.get('s', ann)).status === 'completed');
-    expect(pay.calls).toHaveLength(1);
-  });
-
-  it('D19: deny, finish, approve is refused, and nothing runs', async () => {
-    const pay = gated();
-    const driver = followingDriver([toolCall('pay'), final('fine')]);
-    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, pay).build());
-    const [callId] = callIds(await paused(runtime, 's'));
-    const done = await runtime.deny('s', callId!, { ...waiting, reason: 'too dear' });
-    expect(done).toMatchObject({ status: 'completed', output: 'fine' });
-    // the model was told why
-    expect(driver.requests[1]!.messages.last()!.text).toBe('Denied by a person: too dear');
-    const late = await refusal(() => runtime.approve('s', callId!, ann));
-    expect(late.code).toBe('not_resumable');
-    expect(late.message).toContain('comes too late: nothing was run');
-    const again = () => runtime.resume('s', { ...ann, approvals: { [callId!]: { approve: true } } });
-    expect(await codeOf(again)).toBe('not_resumable');
-    expect(pay.calls).toEqual([]);
-    expect((await runtime.get('s', ann)).status).toBe('completed');
-  });
-
-  it('D19: stop, then approve: refused', async () => {
-    const place = memoryPlace();
-    const pay = gated();
-    const runtime = runtimeOn(place.open(), agentWith([toolCall('pay')], pay));
-    await paused(runtime, 's');
-    const stopped = await runtime.stop('s', { ...waiting, reason: 'enough' });
-    expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
-    expect(await codeOf(() => runtime.approve('s', 'call_1', ann))).toBe('not_resumable');
-    expect(pay.calls).toEqual([]);
-    await takesAnotherTurn(place, 's');
-  });
-
-  it('an answer to an old call does not serve a new execution', async () => {
-    const pay = gated();
-    const runtime = runtimeOn(
-      memoryPlace().open(),
-      builderWith(followingDriver([toolCall('pay'), final('a')], [toolCall('pay')]), pay).build(),
-    );
-    const [callId] = callIds(await paused(runtime, 's'));
-    await runtime.approve('s', callId!, waiting);
-    const second = await runtime.send('s', 'again', waiting);
-    expect(second.status).toBe('paused');
-    const late = await refusal(() => runtime.approve('s', callId!, ann));
-    expect(late.code).toBe('unknown_approval');
-    expect(late.message).toContain(`Waiting: ${callIds(second)[0]}`);
-    expect(pay.calls).toHaveLength(1);
-  });
-
-  it.each<[string, unknown]>([
-    ['nothing', undefined],
-    ['no answer', {}],
-    ['both', { approve: true, deny: 'no' }],
-    ['arguments that are no object', { approve: true, args: 'x' }],
-    ['a reason that is no text', { deny: 1 }],
-  ])('an answer that is %s is refused, and the call still waits', async (_what, answer) => {
-    const runtime = runtimeOn(memoryPlace().open(), agentWith([toolCall('pay')], gated()));
-    await paused(runtime, 's');
-    const approvals = { call_1: answer } as never;
-    expect(await codeOf(() => runtime.resume('s', { ...ann, approvals }))).toBe('invalid_approval');
-    expect(callIds(await runtime.get('s', ann))).toEqual(['call_1']);
-  });
-
-  it('a part of several answers that was taken is carried out, though another came too late', async () => {
-    const pay = gated();
-    const calls = [{ name: 'pay', id: 'a' }, { name: 'pay', id: 'b' }];
-    const agent = () => agentWith([toolCalls(calls), final('done')], pay);
-    const store = memoryPlace().open();
-    const runtime = runtimeOn(store, agent());
-    await paused(runtime, 's');
-    // somebody else answers b in the moment before
-    const racing = {
-      ...store,
-      async decide(id: string, answer: Parameters<typeof store.decide>[1]) {
-        if (answer.callId === 'b') await store.decide(id, { ...answer, body: '{"deny":"no"}' });
-        return store.decide(id, answer);
-      },
-    };
-    const approve = { approve: true } as const;
-    const other = runtimeOn(racing, builderWith(followingDriver([final('x'), final('done')]), pay).build());
-    const late = () => other.resume('s', { ...ann, approvals: { a: approve, b: approve } });
-    expect(await codeOf(late)).toBe('conflict');
-    const done = await until(async () => {
-      const session = await runtime.get('s', ann);
-      return session.status === 'completed' ? session : null;
-    });
-    expect(done.output).toBe('done');
-    expect(pay.calls).toHaveLength(1);
-  });
-});
-
-describe('D34: arguments that a person edits', () => {
-  const transfer = () =>
-    mockTool('transfer', (args: { amount: number }) => `moved ${args.amount}`, {
-      needsApproval: true,
-      parameters: z.object({ amount: z.number().max(100), to: z.string().default('savings') }),
-    });
-
-  it('are checked before they are taken; the call still waits, and a good edit reaches tool and record', async () => {
-    const tool = transfer();
-    const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
-    const runtime = runtimeOn(memoryPlace().open(), agent);
-    const heard = hearing(runtime);
-    await paused(runtime, 's');
-    const bad = await refusal(() => runtime.approve('s', 'call_1', { ...ann, args: { amount: 500 } }));
-    expect(bad.code).toBe('invalid_approval');
-    expect(bad.message).toContain('The call still waits.');
-    expect(callIds(await runtime.get('s', ann))).toEqual(['call_1']);
-    await runtime.approve('s', 'call_1', { ...waiting, args: { amount: 5 } });
-    expect(tool.calls).toEqual([{ amount: 5, to: 'savings' }]);
-    const [step] = (await runtime.steps('s', ann)).items;
-    expect(step).toMatchObject({
-      toolCalls: [{ id: 'call_1', args: { amount: 5 } }],
-      results: [{ kind: 'ok', value: 'moved 5' }],
-      notes: ['argsEdited:call_1'],
-    });
-    const started = heard.map(({ event }) => event).find(isStart);
-    expect(started).toMatchObject({ args: { amount: 5 } });
-    const told = (await runtime.messages('s', ann)).items[2]!.content;
-    expect(told).toBe('[A person changed the arguments to {"amount":5} before this ran.]\nmoved 5');
-  });
-
-  it('also while the agent that asks waits and its root still works', async () => {
-    const [tool, open] = [transfer(), gate()];
-    const inner = AgentBuilder.base()
-      .withName('inner')
-      .withDriver(followingDriver([toolCall('transfer', { amount: 90 }), final('moved')]))
-      .withTools(tool)
-      .build()
-      .asTool({ name: 'inner', description: 'inner' });
-    const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
-    const calls = [{ name: 'inner', args: { input: 'x' } }, { name: 'slow' }];
-    const driver = followingDriver([toolCalls(calls), final('done')]);
-    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, inner, slow).build());
-    const heard = hearing(runtime);
-    await runtime.create({ ...ann, id: 's' });
-    await runtime.send('s', 'go', ann);
-    const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
-    const edited = (amount: number) => () => runtime.approve('s', toolCallId, { ...ann, args: { amount } });
-    expect(await codeOf(edited(500))).toBe('invalid_approval');
-    expect((await edited(5)()).status).toBe('in_progress');
-    expect(await codeOf(edited(6))).toBe('conflict');
-    expect(tool.calls).toEqual([]);
-    open.open();
-    await until(async () => (await runtime.get('s', ann)).output === 'done');
-    expect(tool.calls).toEqual([{ amount: 5, to: 'savings' }]);
-    await isSound(runtime, 's');
-  });
-});
-
-const isStart = (event: AgentEvent) => event.type === 'ToolCallStarted';
-const isRequest = (event: AgentEvent) => event.type === 'ToolApprovalRequested';

@@ -57,9 +57,13 @@ describe('the queue', () => {
       builderWith(followingDriver([toolCall('slow', { n }), final('done')]), tool)
         .withName(`a${n}`)
         .build();
-    const runtime = runtimeOn(memoryPlace().open(), gates.map((_g, n) => agents(n)), {
-      queue: inProcessQueue({ concurrency: 2 }),
-    });
+    const runtime = runtimeOn(
+      memoryPlace().open(),
+      gates.map((_g, n) => agents(n)),
+      {
+        queue: inProcessQueue({ concurrency: 2 }),
+      },
+    );
     for (const n of gates.keys()) {
       await runtime.create({ ...ann, agent: `a${n}`, id: `s${n}` });
       await runtime.send(`s${n}`, 'go', ann);
@@ -152,11 +156,17 @@ describe.each(places)('close (%s)', (_name, makePlace) => {
     const seen = hearing(b);
     expect(await b.get('s', ann)).toMatchObject({ status: 'in_progress', stopReason: null });
     expect(await b.recover()).toBe(1);
-    expect(await ended(b, 's')).toMatchObject({ status: 'completed', output: 'done', stepCount: 3 });
+    expect(await ended(b, 's')).toMatchObject({
+      status: 'completed',
+      output: 'done',
+      stepCount: 3,
+    });
     expect(typesOf(seen)[0]).toBe('AgentStarted');
     expect([tool.calls.length, look.calls.length, driver.requests.length]).toEqual([1, 1, 3]);
     const log = (await b.events('s', ann)).events.map(({ event }) => event);
-    expect(log.filter((event) => event.type === 'AgentPaused')).toMatchObject([{ kind: 'handover' }]);
+    expect(log.filter((event) => event.type === 'AgentPaused')).toMatchObject([
+      { kind: 'handover' },
+    ]);
     await isSound(b, 's');
     await takesAnotherTurn(place, 's');
   });
@@ -184,7 +194,11 @@ describe.each(places)('close (%s)', (_name, makePlace) => {
     const closing = a.close();
     last.open();
     await closing;
-    expect(await place.open().find('s')).toMatchObject({ phase: 'open', worker: null, stepCount: 2 });
+    expect(await place.open().find('s')).toMatchObject({
+      phase: 'open',
+      worker: null,
+      stepCount: 2,
+    });
     const b = runtimeOn(place.open(), builderWith(driver, tool).build());
     expect(await b.recover()).toBe(1);
     expect((await ended(b, 's')).output).toBe('two');
@@ -248,15 +262,28 @@ describe('a process that is told to end', () => {
     onTestFinished(() => void child.kill('SIGKILL'));
     const gone = once(child, 'exit');
     const lines: string[] = [];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trim().split('\n')));
+    child.stdout
+      .setEncoding('utf8')
+      .on('data', (text: string) => lines.push(...text.trim().split('\n')));
     await until(() => lines.includes('tool began'));
     child.kill('SIGTERM');
     expect(await gone).toEqual([0, null]);
     expect(lines).toEqual(['tool began', 'tool ended', 'closed']);
-    const runtime = runtimeOn(place.open(), builderWith(followingDriver([toolCall('slow'), final('done')])).build());
-    expect(await place.open().find('s')).toMatchObject({ phase: 'open', worker: null, stepCount: 1 });
+    const runtime = runtimeOn(
+      place.open(),
+      builderWith(followingDriver([toolCall('slow'), final('done')])).build(),
+    );
+    expect(await place.open().find('s')).toMatchObject({
+      phase: 'open',
+      worker: null,
+      stepCount: 1,
+    });
     expect(await runtime.recover()).toBe(1);
-    expect(await ended(runtime, 's')).toMatchObject({ status: 'completed', output: 'done', stepCount: 2 });
+    expect(await ended(runtime, 's')).toMatchObject({
+      status: 'completed',
+      output: 'done',
+      stepCount: 2,
+    });
     await isSound(runtime, 's');
   }, 20_000);
 });

@@ -148,7 +148,8 @@ function mortal(store: SessionStore, last: number, ending: Ending) {
     Object.entries(store).map(([name, method]: [string, unknown]) => [
       name,
       typeof method === 'function'
-        ? (...args: unknown[]) => (isDead ? broken() : (method as (...a: unknown[]) => unknown)(...args))
+        ? (...args: unknown[]) =>
+            isDead ? broken() : (method as (...a: unknown[]) => unknown)(...args)
         : method,
     ]),
   ) as unknown as SessionStore;
@@ -249,45 +250,53 @@ function leftOpen(written: readonly Commit[]): Set<string> {
   return open;
 }
 
-describe.each(Object.entries(scenarios))('D18, D24, D26: a process dies in %s', (_name, scenario) => {
-  it.each(endings)('at every commit (%s): nothing is lost, nothing is done twice', async (ending) => {
-    const whole = await undisturbed(scenario);
-    expect(whole.commits).toBeGreaterThan(1);
-    const points = Array.from({ length: whole.commits }, (_p, i) => i + 1);
-    await Promise.all(
-      points.map(async (last) => {
-        const { client, place, deeds, written } = await disturbed(scenario, last, ending);
-        const state = await client.state('s', ann);
-        expect({ last, ...factsOf(state) }).toEqual({ last, ...whole.facts });
-        await isSound(client, 's');
+describe.each(Object.entries(scenarios))(
+  'D18, D24, D26: a process dies in %s',
+  (_name, scenario) => {
+    it.each(endings)(
+      'at every commit (%s): nothing is lost, nothing is done twice',
+      async (ending) => {
+        const whole = await undisturbed(scenario);
+        expect(whole.commits).toBeGreaterThan(1);
+        const points = Array.from({ length: whole.commits }, (_p, i) => i + 1);
+        await Promise.all(
+          points.map(async (last) => {
+            const { client, place, deeds, written } = await disturbed(scenario, last, ending);
+            const state = await client.state('s', ann);
+            expect({ last, ...factsOf(state) }).toEqual({ last, ...whole.facts });
+            await isSound(client, 's');
 
-        // every call was done once, but what may be repeated, and then under one key
-        const unknown = leftOpen(written);
-        const once = new Map(whole.deeds.done.map(({ tool }) => [tool, true]));
-        for (const tool of once.keys()) {
-          const ids = new Set(deeds.done.filter((d) => d.tool === tool).map((d) => d.callId));
-          for (const callId of ids) {
-            const keys = deeds.keysOf(callId);
-            expect(new Set(keys).size).toBe(1);
-            if (tool !== 'look') expect({ last, callId, times: keys.length }).toEqual({ last, callId, times: 1 });
-          }
-        }
+            // every call was done once, but what may be repeated, and then under one key
+            const unknown = leftOpen(written);
+            const once = new Map(whole.deeds.done.map(({ tool }) => [tool, true]));
+            for (const tool of once.keys()) {
+              const ids = new Set(deeds.done.filter((d) => d.tool === tool).map((d) => d.callId));
+              for (const callId of ids) {
+                const keys = deeds.keysOf(callId);
+                expect(new Set(keys).size).toBe(1);
+                if (tool !== 'look')
+                  expect({ last, callId, times: keys.length }).toEqual({ last, callId, times: 1 });
+              }
+            }
 
-        // and what nobody can know is said
-        const rows = await place.open().calls('s', 'e', { state: 'committed' });
-        const told = rows.filter(({ callId }) => unknown.has(callId));
-        expect(told).toHaveLength(unknown.size);
-        const results = [...state.steps].flatMap((step) => step.results);
-        for (const { callId, error, kind } of results)
-          expect({ last, callId, kind, code: error?.code }).toEqual(
-            unknown.has(callId)
-              ? { last, callId, kind: 'error', code: 'effect_unknown' }
-              : { last, callId, kind: 'ok', code: undefined },
-          );
-        const errors = results.flatMap(({ error }) => (error ? [error.type] : []));
-        expect(errors).toEqual(errors.map(() => 'unknown'));
-        await takesAnotherTurn(place, 's');
-      }),
+            // and what nobody can know is said
+            const rows = await place.open().calls('s', 'e', { state: 'committed' });
+            const told = rows.filter(({ callId }) => unknown.has(callId));
+            expect(told).toHaveLength(unknown.size);
+            const results = [...state.steps].flatMap((step) => step.results);
+            for (const { callId, error, kind } of results)
+              expect({ last, callId, kind, code: error?.code }).toEqual(
+                unknown.has(callId)
+                  ? { last, callId, kind: 'error', code: 'effect_unknown' }
+                  : { last, callId, kind: 'ok', code: undefined },
+              );
+            const errors = results.flatMap(({ error }) => (error ? [error.type] : []));
+            expect(errors).toEqual(errors.map(() => 'unknown'));
+            await takesAnotherTurn(place, 's');
+          }),
+        );
+      },
+      30_000,
     );
-  });
-});
+  },
+);

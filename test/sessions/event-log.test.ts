@@ -111,13 +111,16 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
   });
 
   it('is read in pages, after a number', async () => {
-    const runtime = runtimeOn(makePlace().open(), agentWith([toolCall('look'), final('done')], mockTool('look')));
+    const runtime = runtimeOn(
+      makePlace().open(),
+      agentWith([toolCall('look'), final('done')], mockTool('look')),
+    );
     const { id } = await runtime.create(ann);
     expect(await runtime.events(id, ann)).toEqual({ executionId: null, events: [], seq: 0 });
     await runtime.send(id, 'go', waiting);
     const whole = await runtime.events(id, ann);
     const read: unknown[] = [];
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const page = await runtime.events(id, { ...ann, after, limit: 4 });
       expect(page.seq).toBe(whole.seq);
       if (page.events.length === 0) break;
@@ -136,9 +139,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     const paused = await runtime.send(id, 'go', waiting);
     await runtime.approve(id, callIds(paused)[0]!, waiting);
     const { events } = await runtime.events(id, ann);
-    expect(plain(events)).toEqual(
-      plain(numbered(heard).map(({ seq, event }) => ({ seq, event }))),
-    );
+    expect(plain(events)).toEqual(plain(numbered(heard).map(({ seq, event }) => ({ seq, event }))));
     expect(new Set(events.map(({ event }) => event.agentId)).size).toBe(3);
     await isSound(runtime, id);
   });

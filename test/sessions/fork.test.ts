@@ -57,10 +57,17 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     expect(fork).toMatchObject({ ...same, id: 'f' });
     // keys for tools are made from it, and must not meet
     expect(fork.executionId).not.toBe(executionId);
-    expect((await runtime.messages('f', ann)).items).toEqual((await runtime.messages('s', ann)).items);
+    expect((await runtime.messages('f', ann)).items).toEqual(
+      (await runtime.messages('s', ann)).items,
+    );
     expect((await runtime.steps('f', ann)).items).toEqual((await runtime.steps('s', ann)).items);
-    expect((await runtime.state('f', ann)).agentId).not.toBe((await runtime.state('s', ann)).agentId);
-    expect(await runtime.send('f', 'third', waiting)).toMatchObject({ output: 'three', messageCount: 12 });
+    expect((await runtime.state('f', ann)).agentId).not.toBe(
+      (await runtime.state('s', ann)).agentId,
+    );
+    expect(await runtime.send('f', 'third', waiting)).toMatchObject({
+      output: 'three',
+      messageCount: 12,
+    });
     expect(await look(runtime, 's')).toEqual(before);
     await isSound(runtime, 'f');
     await takesAnotherTurn(place, 'f');
@@ -81,7 +88,9 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
       const atStep = i + 1;
       const fork = await runtime.fork('s', { ...ann, atStep });
       const goesOn = step.outcome!.shouldContinue;
-      const inTurn = steps.filter(({ executionId }, k) => executionId === step.executionId && k <= i);
+      const inTurn = steps.filter(
+        ({ executionId }, k) => executionId === step.executionId && k <= i,
+      );
       expect(fork).toMatchObject({
         status: goesOn ? 'paused' : 'completed',
         pause: goesOn ? { kind: 'fork' } : null,
@@ -136,9 +145,16 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     const paused = await runtime.send('s', 'go', waiting);
     const before = await look(runtime, 's');
     const fork = await runtime.fork('s', ann);
-    expect(fork).toMatchObject({ status: 'paused', pause: { kind: 'fork' }, stepCount: 1, messageCount: 3 });
+    expect(fork).toMatchObject({
+      status: 'paused',
+      pause: { kind: 'fork' },
+      stepCount: 1,
+      messageCount: 3,
+    });
     expect(fork.pendingApprovals).toEqual([]);
-    expect(await codeOf(() => runtime.approve(fork.id, callIds(paused)[0]!, ann))).toBe('not_resumable');
+    expect(await codeOf(() => runtime.approve(fork.id, callIds(paused)[0]!, ann))).toBe(
+      'not_resumable',
+    );
     const again = await runtime.resume(fork.id, waiting);
     expect(again.pendingApprovals).toMatchObject([{ tool: 'pay' }]);
     expect(pay.calls).toEqual([]);
@@ -153,7 +169,11 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     const place = makePlace();
     const held = gate();
     const slow = mockTool('slow', () => held.passed.then(() => 'ok'));
-    const agent = agentWith([toolCall('look'), toolCall('slow'), final('done')], slow, mockTool('look'));
+    const agent = agentWith(
+      [toolCall('look'), toolCall('slow'), final('done')],
+      slow,
+      mockTool('look'),
+    );
     const runtime = runtimeOn(place.open(), agent);
     await runtime.create({ ...ann, id: 's' });
     const sent = runtime.send('s', 'go', waiting);
@@ -181,7 +201,10 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     const late = await refusal(() => runtime.fork('s', { ...ann, atStep: 2 }));
     expect(late.message).toContain('a step that is kept: 4 to 5');
     const fork = await runtime.fork('s', { ...ann, atStep: 4 });
-    expect(await runtime.resume(fork.id, waiting)).toMatchObject({ output: 'two', messageCount: 10 });
+    expect(await runtime.resume(fork.id, waiting)).toMatchObject({
+      output: 'two',
+      messageCount: 10,
+    });
   });
 
   it('at a step that is not there, or under a taken id: a typed error, and nothing is made', async () => {

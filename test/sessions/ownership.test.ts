@@ -98,7 +98,10 @@ describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
       runtimes.map((r) => r.resume(id, { ...ann, grant: { steps: 1 } })),
     );
     expect(codes(said)).toEqual(['accepted', 'conflict', 'conflict']);
-    expect(await ended(runtimes[0]!, id)).toMatchObject({ stopReason: 'steps_limit', stepCount: 2 });
+    expect(await ended(runtimes[0]!, id)).toMatchObject({
+      stopReason: 'steps_limit',
+      stepCount: 2,
+    });
     expect((await runtimes[0]!.state(id, ann)).execution.grants).toEqual({ steps: 1 });
   });
 

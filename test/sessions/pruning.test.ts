@@ -70,12 +70,23 @@ const deeds = fc.array(
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constant('turn' as const),
-        steps: fc.array(fc.array(fc.constantFrom('look' as const, 'pay' as const), { minLength: 1, maxLength: 2 }), {
-          maxLength: 3,
-        }),
+        steps: fc.array(
+          fc.array(fc.constantFrom('look' as const, 'pay' as const), {
+            minLength: 1,
+            maxLength: 2,
+          }),
+          {
+            maxLength: 3,
+          },
+        ),
       }),
     },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('prune' as const, 'restart' as const, 'fork' as const) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constantFrom('prune' as const, 'restart' as const, 'fork' as const),
+      }),
+    },
   ),
   { minLength: 2, maxLength: 7 },
 );
@@ -101,9 +112,10 @@ async function live(history: readonly Deed[], prunes: boolean) {
   let { id } = await runtime.create(ann);
   for (const deed of history) {
     if (deed.kind === 'restart') runtime = runtimeOn(store, make());
-    else if (deed.kind === 'prune') prunes && (await runtime.prune({ olderThan: later() }));
     else if (deed.kind === 'fork') ({ id } = await runtime.fork(id, ann));
-    else {
+    else if (deed.kind === 'prune') {
+      if (prunes) await runtime.prune({ olderThan: later() });
+    } else {
       let session = await runtime.send(id, 'go', waiting);
       while (session.status === 'paused' || session.stopReason === 'steps_limit') {
         if (prunes) await runtime.prune({ olderThan: later() });
@@ -117,8 +129,16 @@ async function live(history: readonly Deed[], prunes: boolean) {
   }
   const session = await runtime.get(id, ann);
   return {
-    seen: driver.requests.map(({ messages }) => [...messages].map((m) => [m.role, m.text, m.toolCalls])),
-    accounts: [session.usage, session.info.usage, session.stepCount, session.messageCount, session.status],
+    seen: driver.requests.map(({ messages }) =>
+      [...messages].map((m) => [m.role, m.text, m.toolCalls]),
+    ),
+    accounts: [
+      session.usage,
+      session.info.usage,
+      session.stepCount,
+      session.messageCount,
+      session.status,
+    ],
     ran,
   };
 }

@@ -125,7 +125,9 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
 
   it('in what tools throw, and in the reasons for a stop or a pause', async () => {
     const boom = mockTool('boom', new Error(words));
-    const wait = mockTool('wait', (_a: unknown, c: { requestPause(reason: string): void }) => c.requestPause(words));
+    const wait = mockTool('wait', (_a: unknown, c: { requestPause(reason: string): void }) =>
+      c.requestPause(words),
+    );
     const steps = [toolCall('boom'), toolCall('wait'), toolCall('boom')];
     const { runtime, all } = open(agentOf(steps, boom, wait));
     await runtime.create({ ...ann, id: 's' });
@@ -155,7 +157,10 @@ describe.each(places)('D43: no reader sees a secret that is (%s)', (_name, makeP
 it('D43: errors that the runtime throws, and what it reports, hide secrets', async () => {
   const told = vi.spyOn(console, 'error').mockImplementation(() => {});
   const store = memoryPlace().open();
-  const agent = agentOf([toolCall('vault', planted)], mockTool('vault', 1, { needsApproval: true }));
+  const agent = agentOf(
+    [toolCall('vault', planted)],
+    mockTool('vault', 1, { needsApproval: true }),
+  );
   // the default report, of work that failed
   const runtime = runtimeOn(store, agent, {
     onError: undefined as never,
@@ -177,7 +182,12 @@ it('D43: errors that the runtime throws, and what it reports, hide secrets', asy
       () => runtime.approve('s', byLook, ann),
       () => runtime.create({ ...ann, agent: byLook }),
       () => runtime.send('s', [{ type: byLook }] as never, ann),
-    ].map(async (work) => work().then(() => null, (error: Error) => error)),
+    ].map(async (work) =>
+      work().then(
+        () => null,
+        (error: Error) => error,
+      ),
+    ),
   );
   for (const error of errors) expect(leakIn(`${error?.message}`)).toBeNull();
 });
@@ -208,8 +218,7 @@ describe('a codec', () => {
       ],
       [final(`PLAIN ${'long '.repeat(5_000)}`)],
     );
-    const make = () =>
-      builderWith(driver, pay, inner).withSystemPrompt('PLAIN prompt').build();
+    const make = () => builderWith(driver, pay, inner).withSystemPrompt('PLAIN prompt').build();
     const runtime = runtimeOn(place.open(), make());
     const messages = [{ role: 'assistant', content: 'PLAIN seed' }] as const;
     await runtime.create({ ...ann, id: 's', metadata: { PLAIN: 'PLAIN metadata' }, messages });
@@ -221,7 +230,9 @@ describe('a codec', () => {
     await client.deny('s', second!, { ...ann, reason: 'PLAIN reason' });
     await client.send('s', 'PLAIN second message', { ...ann, whenBusy: 'queue' });
     const readable = (): string[] =>
-      readdirSync(place.folder).filter((name) => readFileSync(join(place.folder, name)).includes('PLAIN'));
+      readdirSync(place.folder).filter((name) =>
+        readFileSync(join(place.folder, name)).includes('PLAIN'),
+      );
     expect(readdirSync(place.folder).length).toBeGreaterThan(1);
     expect(readable()).toEqual([]);
     await runtime.recover();

@@ -1,0 +1,294 @@
+import { AgentBuilder, type AgentEvent, type SessionRuntime, type Tool } from 'onward';
+import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import {
+  agentWith,
+  ann,
+  builderWith,
+  callIds,
+  clientOn,
+  codeOf,
+  followingDriver,
+  gate,
+  hearing,
+  isSound,
+  memoryPlace,
+  refusal,
+  runtimeOn,
+  takesAnotherTurn,
+  until,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { toolCall, toolCalls, final } = ScenarioStep;
+const gated = (name = 'pay', answer: unknown = 'paid'): MockTool =>
+  mockTool(name, answer, { needsApproval: true });
+
+const paused = async (runtime: SessionRuntime, id: string) => {
+  await runtime.create({ ...ann, id });
+  const session = await runtime.send(id, 'go', waiting);
+  expect(session.status).toBe('paused');
+  return session;
+};
+
+const isStart = (event: AgentEvent) => event.type === 'ToolCallStarted';
+const isRequest = (event: AgentEvent) => event.type === 'ToolApprovalRequested';
+
+describe('D30: an agent behind a call that is not there any more', () => {
+  const inner = (name: string, ...tools: Tool[]) =>
+    AgentBuilder.base()
+      .withName(name)
+      .withDriver(followingDriver([toolCall('pay'), final('paid')]))
+      .withTools(...tools)
+      .build()
+      .asTool({ name: 'ask', description: 'Asks.' });
+  const rootOf = (...tools: Tool[]) =>
+    builderWith(
+      followingDriver([toolCall('ask', { input: 'x' }), final('done')]),
+      ...tools,
+    ).build();
+
+  it.each<[string, (pay: Tool) => Tool[], string]>([
+    ['renamed', (pay) => [inner('other', pay)], 'foreign_state'],
+    ['gone', () => [], 'not_resumable'],
+    ['a plain tool now', () => [mockTool('ask')], 'not_resumable'],
+  ])('%s: the answer is refused, and the call still waits', async (_how, tools, code) => {
+    const place = memoryPlace();
+    const pay = gated();
+    const session = await paused(runtimeOn(place.open(), rootOf(inner('inner', pay))), 's');
+    const [callId] = callIds(session);
+    const changed = runtimeOn(place.open(), rootOf(...tools(pay)));
+    expect(await codeOf(() => changed.approve('s', callId!, ann))).toBe(code);
+    const approvals = { [callId!]: { approve: true } } as const;
+    expect(await codeOf(() => changed.resume('s', { ...ann, approvals }))).toBe(code);
+    expect(await changed.get('s', ann)).toEqual(session);
+    const restored = runtimeOn(place.open(), rootOf(inner('inner', pay)));
+    expect((await restored.approve('s', callId!, waiting)).output).toBe('done');
+    expect(pay.calls).toHaveLength(1);
+  });
+
+  it('an agent that this process does not have is left to others', async () => {
+    const place = memoryPlace();
+    const client = clientOn(place.open(), agentWith([]));
+    await client.create({ ...ann, id: 's' });
+    await client.send('s', 'go', ann);
+    const sales = AgentBuilder.base().withName('sales').withDriver(followingDriver()).build();
+    const other = runtimeOn(place.open(), sales);
+    await other.recover();
+    await other.close();
+    expect(await place.open().find('s')).toMatchObject({ phase: 'open', worker: null, token: 0 });
+  });
+});
+
+describe('an answer counts once', () => {
+  it('D34: a second click is a conflict, and the tool runs once', async () => {
+    const place = memoryPlace();
+    const open = gate();
+    const pay = gated('pay', () => open.passed.then(() => 'paid'));
+    const runtime = runtimeOn(place.open(), agentWith([toolCall('pay'), final('done')], pay));
+    await paused(runtime, 's');
+    const clicks = await Promise.allSettled([1, 2].map(() => runtime.approve('s', 'call_1', ann)));
+    expect(clicks.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const late = await refusal(() => runtime.approve('s', 'call_1', ann));
+    expect(late.code).toBe('conflict');
+    expect(late.message).toContain('was answered before');
+    expect(await codeOf(() => runtime.deny('s', 'call_1', { ...ann, reason: 'no' }))).toBe(
+      'conflict',
+    );
+    open.open();
+    await until(async () => (await runtime.get('s', ann)).status === 'completed');
+    expect(pay.calls).toHaveLength(1);
+  });
+
+  it('D19: deny, finish, approve is refused, and nothing runs', async () => {
+    const pay = gated();
+    const driver = followingDriver([toolCall('pay'), final('fine')]);
+    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, pay).build());
+    const [callId] = callIds(await paused(runtime, 's'));
+    const done = await runtime.deny('s', callId!, { ...waiting, reason: 'too dear' });
+    expect(done).toMatchObject({ status: 'completed', output: 'fine' });
+    // the model was told why
+    expect(driver.requests[1]!.messages.last()!.text).toBe('Denied by a person: too dear');
+    const late = await refusal(() => runtime.approve('s', callId!, ann));
+    expect(late.code).toBe('not_resumable');
+    expect(late.message).toContain('comes too late: nothing was run');
+    const again = () =>
+      runtime.resume('s', { ...ann, approvals: { [callId!]: { approve: true } } });
+    expect(await codeOf(again)).toBe('not_resumable');
+    expect(pay.calls).toEqual([]);
+    expect((await runtime.get('s', ann)).status).toBe('completed');
+  });
+
+  it('D19: stop, then approve: refused', async () => {
+    const place = memoryPlace();
+    const pay = gated();
+    const runtime = runtimeOn(place.open(), agentWith([toolCall('pay')], pay));
+    await paused(runtime, 's');
+    const stopped = await runtime.stop('s', { ...waiting, reason: 'enough' });
+    expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
+    expect(await codeOf(() => runtime.approve('s', 'call_1', ann))).toBe('not_resumable');
+    expect(pay.calls).toEqual([]);
+    await takesAnotherTurn(place, 's');
+  });
+
+  it('an answer to an old call does not serve a new execution', async () => {
+    const pay = gated();
+    const runtime = runtimeOn(
+      memoryPlace().open(),
+      builderWith(followingDriver([toolCall('pay'), final('a')], [toolCall('pay')]), pay).build(),
+    );
+    const [callId] = callIds(await paused(runtime, 's'));
+    await runtime.approve('s', callId!, waiting);
+    const second = await runtime.send('s', 'again', waiting);
+    expect(second.status).toBe('paused');
+    const late = await refusal(() => runtime.approve('s', callId!, ann));
+    expect(late.code).toBe('unknown_approval');
+    expect(late.message).toContain(`Waiting: ${callIds(second)[0]}`);
+    expect(pay.calls).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['no answer', {}],
+    ['both', { approve: true, deny: 'no' }],
+    ['arguments that are no object', { approve: true, args: 'x' }],
+    ['a reason that is no text', { deny: 1 }],
+  ])('an answer that is %s is refused, and the call still waits', async (_what, answer) => {
+    const runtime = runtimeOn(memoryPlace().open(), agentWith([toolCall('pay')], gated()));
+    await paused(runtime, 's');
+    const approvals = { call_1: answer } as never;
+    expect(await codeOf(() => runtime.resume('s', { ...ann, approvals }))).toBe('invalid_approval');
+    expect(callIds(await runtime.get('s', ann))).toEqual(['call_1']);
+  });
+
+  it('a part of several answers that was taken is carried out, though another came too late', async () => {
+    const pay = gated();
+    const calls = [
+      { name: 'pay', id: 'a' },
+      { name: 'pay', id: 'b' },
+    ];
+    const agent = () => agentWith([toolCalls(calls), final('done')], pay);
+    const store = memoryPlace().open();
+    const runtime = runtimeOn(store, agent());
+    await paused(runtime, 's');
+    // somebody else answers b in the moment before
+    const racing = {
+      ...store,
+      async decide(id: string, answer: Parameters<typeof store.decide>[1]) {
+        if (answer.callId === 'b') await store.decide(id, { ...answer, body: '{"deny":"no"}' });
+        return store.decide(id, answer);
+      },
+    };
+    const approve = { approve: true } as const;
+    const other = runtimeOn(
+      racing,
+      builderWith(followingDriver([final('x'), final('done')]), pay).build(),
+    );
+    const late = () => other.resume('s', { ...ann, approvals: { a: approve, b: approve } });
+    expect(await codeOf(late)).toBe('conflict');
+    const done = await until(async () => {
+      const session = await runtime.get('s', ann);
+      return session.status === 'completed' ? session : null;
+    });
+    expect(done.output).toBe('done');
+    expect(pay.calls).toHaveLength(1);
+  });
+});
+
+describe('D34: arguments that a person edits', () => {
+  const transfer = () =>
+    mockTool('transfer', (args: { amount: number }) => `moved ${args.amount}`, {
+      needsApproval: true,
+      parameters: z.object({ amount: z.number().max(100), to: z.string().default('savings') }),
+    });
+
+  it('are checked before they are taken; the call still waits, and a good edit reaches tool and record', async () => {
+    const tool = transfer();
+    const agent = agentWith([toolCall('transfer', { amount: 90 }), final('done')], tool);
+    const runtime = runtimeOn(memoryPlace().open(), agent);
+    const heard = hearing(runtime);
+    await paused(runtime, 's');
+    const bad = await refusal(() =>
+      runtime.approve('s', 'call_1', { ...ann, args: { amount: 500 } }),
+    );
+    expect(bad.code).toBe('invalid_approval');
+    expect(bad.message).toContain('The call still waits.');
+    expect(callIds(await runtime.get('s', ann))).toEqual(['call_1']);
+    await runtime.approve('s', 'call_1', { ...waiting, args: { amount: 5 } });
+    expect(tool.calls).toEqual([{ amount: 5, to: 'savings' }]);
+    const [step] = (await runtime.steps('s', ann)).items;
+    expect(step).toMatchObject({
+      toolCalls: [{ id: 'call_1', args: { amount: 5 } }],
+      results: [{ kind: 'ok', value: 'moved 5' }],
+      notes: ['argsEdited:call_1'],
+    });
+    const started = heard.map(({ event }) => event).find(isStart);
+    expect(started).toMatchObject({ args: { amount: 5 } });
+    const told = (await runtime.messages('s', ann)).items[2]!.content;
+    expect(told).toBe('[A person changed the arguments to {"amount":5} before this ran.]\nmoved 5');
+  });
+
+  it('also while the agent that asks waits and its root still works', async () => {
+    const [tool, open] = [transfer(), gate()];
+    const inner = AgentBuilder.base()
+      .withName('inner')
+      .withDriver(followingDriver([toolCall('transfer', { amount: 90 }), final('moved')]))
+      .withTools(tool)
+      .build()
+      .asTool({ name: 'inner', description: 'inner' });
+    const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
+    const calls = [{ name: 'inner', args: { input: 'x' } }, { name: 'slow' }];
+    const driver = followingDriver([toolCalls(calls), final('done')]);
+    const runtime = runtimeOn(memoryPlace().open(), builderWith(driver, inner, slow).build());
+    const heard = hearing(runtime);
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', ann);
+    const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
+    const edited = (amount: number) => () =>
+      runtime.approve('s', toolCallId, { ...ann, args: { amount } });
+    expect(await codeOf(edited(500))).toBe('invalid_approval');
+    expect((await edited(5)()).status).toBe('in_progress');
+    expect(await codeOf(edited(6))).toBe('conflict');
+    expect(tool.calls).toEqual([]);
+    open.open();
+    await until(async () => (await runtime.get('s', ann)).output === 'done');
+    expect(tool.calls).toEqual([{ amount: 5, to: 'savings' }]);
+    await isSound(runtime, 's');
+  });
+});
+
+it('D18, D31: an answer to an agent whose root never came to pause is carried out by another process', async () => {
+  const place = memoryPlace();
+  const pay = gated();
+  const never = new Promise<never>(() => {});
+  const slow = (who: string) =>
+    mockTool('slow', () => (who === 'A' ? never : 'ok'), { idempotent: true });
+  const make = (who: string) => {
+    const inner = AgentBuilder.base()
+      .withName('inner')
+      .withDriver(followingDriver([toolCall('pay'), final('paid')]))
+      .withTools(pay)
+      .build()
+      .asTool({ name: 'inner', description: 'inner' });
+    const calls = [{ name: 'inner', args: { input: 'x' } }, { name: 'slow' }];
+    const driver = followingDriver([toolCalls(calls), final('done')]);
+    return builderWith(driver, inner, slow(who)).build();
+  };
+  const store = place.open();
+  // dies without a word: no beat, no look
+  const dying = { ...store, renew: () => never, signals: () => never };
+  const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
+  const a = runtimeOn(dying, make('A'), { lease });
+  const heard = hearing(a);
+  await a.create({ ...ann, id: 's' });
+  await a.send('s', 'go', ann);
+  const { toolCallId } = await until(() => heard.map(({ event }) => event).find(isRequest));
+  const b = runtimeOn(place.open(), make('B'), { lease });
+  expect((await b.approve('s', toolCallId, ann)).status).toBe('in_progress');
+  await until(() => b.recover());
+  await until(async () => (await b.get('s', ann)).status === 'completed');
+  expect(pay.calls).toHaveLength(1);
+  await isSound(b, 's');
+  await takesAnotherTurn(place, 's');
+});
