@@ -1,0 +1,18 @@
+import type { CampaignReport } from './kill-run.ts';
+
+/** A campaign in one line, for people. */
+export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
+  [
+    `seed ${report.seed}`,
+    `${report.sessions} sessions`,
+    `${report.executions} executions`,
+    `${report.kills} kills`,
+    `${report.deploys} deploys`,
+    `${report.freezes} freezes`,
+    `${report.steps} steps`,
+    `${report.toolRuns} tool runs`,
+    `${report.unknownFates} unknown fates`,
+    `${report.begunAgain} begun again`,
+    `${report.violations.length} violations`,
+    `${(report.ms / 1000).toFixed(1)} s`,
+  ].join(', ');

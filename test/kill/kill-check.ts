@@ -1,0 +1,352 @@
+import { Message, pairingProblem, type SessionRuntime, type SessionStore } from 'onward';
+import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
+import { RowReader } from '../../src/sessions/row-reader.ts';
+import type { CallRow, SessionRow } from '../../src/sessions/session-store.ts';
+import type { ToolResult } from '../../src/tools/tool-result.ts';
+import type { Effect } from './effect-log.ts';
+import { planText, readPlan, resultOf, traits, type Plan } from './kill-agent.ts';
+import { OWNER } from './worker-job.ts';
+
+export interface CheckCounts {
+  /** Of sessions' own agents and of nested ones. */
+  steps: number;
+  /** Times that a tool began. */
+  toolRuns: number;
+  /** Calls that were reported with an unknown effect. */
+  unknownFates: number;
+  /** Calls of idempotent tools that began more than once. */
+  begunAgain: number;
+  executions: number;
+}
+
+export interface Verdict {
+  readonly counts: CheckCounts;
+  /** Empty when everything holds that must. */
+  readonly violations: readonly string[];
+}
+
+interface Place {
+  readonly store: SessionStore;
+  readonly runtime: SessionRuntime;
+}
+
+/** One call of an execution: its session's agent made it, or an agent behind another call. */
+interface Call {
+  readonly id: string;
+  readonly tool: string;
+  readonly result: ToolResult | undefined;
+}
+
+/** Reads sessions as a process finds them that knows only the store, and holds them against what happened. */
+export async function checkSessions(
+  place: Place,
+  sessions: readonly string[],
+  effects: readonly Effect[],
+): Promise<Verdict> {
+  const counts = { steps: 0, toolRuns: 0, unknownFates: 0, begunAgain: 0, executions: 0 };
+  const violations: string[] = [];
+  for (const id of sessions) {
+    const own = effects.filter(({ session }) => session === id);
+    const check = new SessionCheck(place, id, own, counts);
+    await check.all().catch((error: unknown) => check.wrong(`cannot be read: ${String(error)}`));
+    violations.push(...check.violations);
+  }
+  return { counts, violations };
+}
+
+/** The conversation takes another turn, and then goes without a trace. */
+export async function checkNextTurn({ store, runtime }: Place, id: string): Promise<string[]> {
+  const text = planText(`again-${id}`, [['note']]);
+  try {
+    const { status, output } = await runtime.send(id, text, { owner: OWNER, wait: true });
+    if (status !== 'completed' || output !== `done again-${id}`)
+      return [`${id}: the next turn ended ${status} with ${JSON.stringify(output)}`];
+    await runtime.delete(id, { owner: OWNER });
+    const { rows } = await store.size(id);
+    return rows === 0 ? [] : [`${id}: ${rows} rows are left after delete`];
+  } catch (error) {
+    return [`${id}: the next turn was refused: ${String(error)}`];
+  }
+}
+
+class SessionCheck {
+  readonly violations: string[] = [];
+  readonly #place: Place;
+  readonly #id: string;
+  readonly #effects: readonly Effect[];
+  readonly #counts: CheckCounts;
+  readonly #reader: RowReader;
+
+  constructor(place: Place, id: string, effects: readonly Effect[], counts: CheckCounts) {
+    this.#place = place;
+    this.#id = id;
+    this.#effects = effects;
+    this.#counts = counts;
+    this.#reader = new RowReader(place.store, id);
+  }
+
+  wrong(what: string): void {
+    this.violations.push(`${this.#id}: ${what}`);
+  }
+
+  async all(): Promise<void> {
+    const { store } = this.#place;
+    const row = await store.find(this.#id);
+    if (!row) return this.wrong('is missing');
+    if (row.phase !== 'idle') this.wrong(`did not end: ${await this.#whatIsOpen(row)}`);
+    const messages = await this.#messages('');
+    const steps = await this.#steps('');
+    this.#conversation(messages);
+    this.#sends(messages, steps);
+    const byExecution = new Map<string, AgentStepJSON[]>();
+    for (const step of steps)
+      byExecution.set(step.executionId, [...(byExecution.get(step.executionId) ?? []), step]);
+    let modelCalls = steps.length;
+    for (const [execution, own] of byExecution) {
+      this.#counts.executions += 1;
+      modelCalls += await this.#execution(execution, own, messages);
+    }
+    this.#counts.steps += modelCalls;
+    const { info } = await this.#place.runtime.get(this.#id, { owner: OWNER });
+    if (info.stepCount !== steps.length || info.stepCount !== row.stepCount)
+      this.wrong(`counts ${info.stepCount} and ${row.stepCount} steps, and has ${steps.length}`);
+    const { isStopped } = this;
+    // a nested agent that was stopped in the middle of a step has used more than its steps tell
+    if (!isStopped && (info.usage.input !== modelCalls || info.cost !== modelCalls))
+      this.wrong(
+        `booked ${info.usage.input} tokens and ${info.cost} dollars for ${modelCalls} steps`,
+      );
+    const strangers = this.#of('begin').filter(({ execution }) => !byExecution.has(execution));
+    for (const { subject } of strangers) this.wrong(`${subject} ran for no execution`);
+  }
+
+  async #whatIsOpen({ phase, status, executionId, worker }: SessionRow): Promise<string> {
+    const { store } = this.#place;
+    const calls: string[] = [];
+    for (const state of ['waiting', 'decided', 'started'] as const)
+      for (const { callId } of await store.calls(this.#id, executionId ?? '', { state }))
+        calls.push(`${callId} ${state}`);
+    const next = await store.nextCommand(this.#id);
+    return `${phase}, ${status}, held by ${worker}, calls [${calls.join(', ')}], next command ${next?.kind}`;
+  }
+
+  get isStopped(): boolean {
+    return this.#of('stopping').length > 0;
+  }
+
+  #of(...kinds: readonly Effect['kind'][]): readonly Effect[] {
+    return this.#effects.filter(({ kind }) => kinds.includes(kind));
+  }
+
+  #conversation(messages: readonly Message[]): void {
+    const problem = pairingProblem(messages);
+    if (problem !== null) this.wrong(`is no valid conversation: ${problem}`);
+    const ids = new Set(messages.map(({ id }) => id));
+    if (ids.size !== messages.length) this.wrong('has a message twice');
+  }
+
+  /** What was acknowledged is there once; what was refused is not; the rest may be, once. */
+  #sends(messages: readonly Message[], steps: readonly AgentStepJSON[]): void {
+    const tags = messages.flatMap(({ role, content }) =>
+      role === 'user' ? (readPlan(content)?.tag ?? []) : [],
+    );
+    for (const { execution } of this.#of('sending')) {
+      const count = tags.filter((tag) => tag === execution).length;
+      const said = this.#of('accepted', 'refused').find((e) => e.execution === execution)?.kind;
+      const most = said === 'refused' ? 0 : 1;
+      const least = said === 'accepted' ? 1 : 0;
+      if (count < least || count > most)
+        this.wrong(`${execution} (${said}) is there ${count} times`);
+      const hasSteps = steps.some(({ executionId }) => executionId === execution);
+      if (hasSteps !== count > 0 && !this.isStopped)
+        this.wrong(`${execution} has ${count} messages and ${hasSteps ? '' : 'no '}steps`);
+    }
+  }
+
+  /** The number of steps of its nested agents. */
+  async #execution(
+    execution: string,
+    steps: readonly AgentStepJSON[],
+    messages: readonly Message[],
+  ): Promise<number> {
+    const { store } = this.#place;
+    this.#numbered(execution, '', steps);
+    this.#asPlanned(execution, steps, messages);
+    const calls = steps.flatMap(callsOf);
+    let nestedSteps = 0;
+    for (const { agentId, callId } of await store.agents(this.#id, execution)) {
+      const nested = await this.#steps(agentId);
+      nestedSteps += nested.length;
+      this.#numbered(execution, agentId, nested);
+      const own = nested.flatMap(callsOf);
+      calls.push(...own);
+      const parent = calls.find(({ id }) => id === callId);
+      if (!parent) this.wrong(`an agent ran behind ${callId}, which no step has`);
+      if (parent?.result?.kind !== 'ok') continue;
+      const problem = pairingProblem(await this.#messages(agentId));
+      if (problem !== null) this.wrong(`the agent behind ${callId}: ${problem}`);
+    }
+    await this.#log(execution);
+    await this.#ledger(execution, calls);
+    this.#over(execution);
+    return nestedSteps;
+  }
+
+  #numbered(execution: string, agentId: string, steps: readonly AgentStepJSON[]): void {
+    const who = `${execution} ${agentId}`;
+    for (const [i, { number, outcome }] of steps.entries()) {
+      if (number !== i + 1) this.wrong(`${who}: step ${i + 1} is numbered ${number}`);
+      if (outcome === null) this.wrong(`${who}: step ${number} has no verdict`);
+    }
+    const heard = this.#of('heard').filter(
+      (e) => e.execution === execution && e.what === 'AgentStepCompleted',
+    );
+    for (const { detail } of heard) {
+      const [agent, number] = detail.split('#');
+      if (agent === agentId && !steps.some((step) => step.number === Number(number)))
+        this.wrong(`${who}: step ${number} was announced, and is not there`);
+    }
+  }
+
+  #asPlanned(
+    execution: string,
+    steps: readonly AgentStepJSON[],
+    messages: readonly Message[],
+  ): void {
+    const plan = messages.map(({ content }) => readPlan(content)).find((r) => r?.tag === execution);
+    const done = steps.map(({ toolCalls }) => toolCalls.map(({ name }) => name));
+    const wanted: Plan = [...(plan?.plan ?? []), []];
+    const last = steps.at(-1)?.outcome;
+    const stopReason = last?.stopReason ?? (last?.shouldContinue ? 'none' : 'unknown');
+    const isDone = JSON.stringify(done) === JSON.stringify(wanted);
+    if (stopReason === 'completed' && isDone) return;
+    if (stopReason !== 'completed' && this.isStopped) return;
+    this.wrong(`${execution} ended with ${stopReason} after ${JSON.stringify(done)}`);
+  }
+
+  /** The log of events has no gap and no double, and holds what was heard, as it was heard. */
+  async #log(execution: string): Promise<void> {
+    const types: string[] = [];
+    for (;;) {
+      const range = { owner: OWNER, executionId: execution, after: types.length };
+      const { events } = await this.#place.runtime.events(this.#id, range);
+      if (events.length === 0) break;
+      for (const { seq, event } of events) {
+        types.push(event.type);
+        if (seq !== types.length)
+          return this.wrong(`${execution}: event ${types.length} is numbered ${seq}`);
+      }
+    }
+    const last = types.at(-1);
+    if (last !== 'AgentFinished') this.wrong(`${execution}: the log ends with ${last}`);
+    const heard = new Set<string>();
+    for (const { execution: of, subject, what } of this.#of('heard')) {
+      if (of !== execution) continue;
+      if (heard.has(subject)) this.wrong(`${execution}: event ${subject} was heard twice`);
+      heard.add(subject);
+      const written = types[Number(subject) - 1];
+      if (written !== what)
+        this.wrong(`${execution}: event ${subject} was heard as ${what}, and is ${written}`);
+    }
+  }
+
+  /** Once the end was heard, nothing runs. */
+  #over(execution: string): void {
+    const own = this.#effects.filter((e) => e.execution === execution);
+    const end = own.findIndex(({ kind, detail }) => kind === 'heard' && detail === '#end');
+    // whoever wrote it down may have died before it was told
+    for (const { kind, subject } of end === -1 ? [] : own.slice(end))
+      if (kind === 'begin') this.wrong(`${execution} had ended when ${subject} began`);
+  }
+
+  async #ledger(execution: string, calls: readonly Call[]): Promise<void> {
+    const { store } = this.#place;
+    const callIds = calls.map(({ id }) => id);
+    if (new Set(callIds).size < callIds.length) this.wrong(`${execution}: a call id is used twice`);
+    const rows = await store.calls(this.#id, execution, { callIds });
+    for (const call of calls) {
+      const row = rows.find(({ callId }) => callId === call.id);
+      if (row?.state !== 'committed')
+        this.wrong(`${execution}: ${call.id} (${call.tool}) is ${row?.state} in the ledger`);
+      else this.#fate(execution, call, row);
+    }
+    const known = new Set(callIds);
+    for (const { execution: of, subject, what } of this.#of('begin'))
+      if (of === execution && !known.has(subject) && !this.isStopped)
+        this.wrong(`${execution}: ${subject} (${what}) ran, and no step knows of it`);
+  }
+
+  /** Holds the result of a call against the lines that the tool left. */
+  #fate(execution: string, { id, tool, result }: Call, { starts }: CallRow): void {
+    const trait = traits[tool];
+    if (!trait) return; // an agent: its own calls are looked at
+    const own = this.#effects.filter((e) => e.execution === execution);
+    const lines = own.filter(({ subject, detail }) => subject === id || detail === id);
+    const of = (kind: Effect['kind'], type?: string): readonly Effect[] =>
+      lines.filter((e) => e.kind === kind && (type ?? e.what) === e.what);
+    const begins = of('begin').length;
+    const ends = of('end').length;
+    const what = `${execution}: ${id} (${tool}), which began ${begins} times, ended ${ends} times and was started ${starts} times,`;
+    this.#counts.toolRuns += begins;
+    if (begins > starts) this.wrong(`${what} began without a start`);
+    this.#answers(lines, result, what);
+    if (result?.kind === 'ok') {
+      if (typeof result.value !== 'string' || !result.value.startsWith(resultOf(tool, id)))
+        this.wrong(`${what} has the result of another`);
+      if (trait.idempotent) {
+        if (begins > 1) this.#counts.begunAgain += 1;
+        if (begins < 1 || ends < 1) this.wrong(`${what} is said to have run`);
+        const told = lines.findIndex(({ what }) => what === 'ToolCallCompleted');
+        if (told >= 0 && lines.slice(told).some(({ kind }) => kind === 'begin'))
+          this.wrong(`${what} began again after its result was known`);
+      } else if (begins !== 1 || ends !== 1 || starts !== 1) this.wrong(`${what} is said to be ok`);
+      return;
+    }
+    if (result?.error?.code === 'effect_unknown') {
+      this.#counts.unknownFates += 1;
+      if (trait.idempotent || result.error.type !== 'unknown') this.wrong(`${what} is "unknown"`);
+      if (begins > 1 || starts !== 1)
+        this.wrong(`${what} ran again although its effect is unknown`);
+      return;
+    }
+    if (result?.kind === 'denied' && begins === 0 && trait.needsApproval) return;
+    if (result?.kind === 'aborted' && this.isStopped && (begins <= 1 || trait.idempotent)) {
+      const [began, sealed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
+      if (!trait.idempotent && began !== undefined && sealed !== undefined && began !== sealed)
+        this.wrong(`${what} is "aborted", and nobody knows what the process did that began it`);
+      return;
+    }
+    this.wrong(`${what} has the result ${JSON.stringify(result)}`);
+  }
+
+  /** A call is answered once, and the answer counts. */
+  #answers(lines: readonly Effect[], result: ToolResult | undefined, what: string): void {
+    const answered = lines.filter(({ kind }) => kind === 'answered');
+    if (answered.length > 1) this.wrong(`${what} was answered ${answered.length} times`);
+    const [answer] = answered;
+    if (!answer || result?.kind === 'aborted') return;
+    if ((answer.what === 'deny') !== (result?.kind === 'denied'))
+      this.wrong(`${what} was answered with ${answer.what}, and is ${result?.kind}`);
+  }
+
+  async #messages(agentId: string): Promise<readonly Message[]> {
+    const rows = await this.#place.store.messages(this.#id, agentId);
+    for (const [i, { position }] of rows.entries())
+      if (position !== i) this.wrong(`message ${i} of "${agentId}" is at ${position}`);
+    return (await this.#reader.values<Message>(rows)).map((json) => Message.from(json));
+  }
+
+  async #steps(agentId: string): Promise<readonly AgentStepJSON[]> {
+    const rows = await this.#place.store.steps(this.#id, agentId);
+    for (const [i, { position }] of rows.entries())
+      if (position !== i) this.wrong(`step ${i} of "${agentId}" is at ${position}`);
+    return this.#reader.values<AgentStepJSON>(rows);
+  }
+}
+
+const callsOf = ({ toolCalls, results }: AgentStepJSON): Call[] =>
+  toolCalls.map(({ id, name }) => ({
+    id,
+    tool: name,
+    result: results.find(({ callId }) => callId === id),
+  }));

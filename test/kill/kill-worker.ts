@@ -1,0 +1,62 @@
+import { openStore, watchedStore } from './open-store.ts';
+import { codeOf, SessionClient } from './session-client.ts';
+import {
+  killRuntime,
+  OWNER,
+  type Death,
+  type WorkerJob,
+  type WorkerNews,
+  type WorkerRequest,
+  type WorkerTask,
+} from './worker-job.ts';
+
+/** The process that gets killed: works on sessions, and asks for work as clients do. */
+const job = JSON.parse(process.argv[2] ?? '') as WorkerJob;
+const tell = (news: WorkerNews): void => void process.send?.(news);
+
+let death: Death | null = null;
+let counted = { before: 0, after: 0, effect: 0 };
+
+const reached = (what: string, when: Death['when']): void => {
+  const point = ++counted[when];
+  if (death?.when !== when || death.point !== point) return;
+  tell({ dying: `${when} ${point}, ${what}` });
+  process.kill(process.pid, 'SIGKILL');
+};
+
+const store = watchedStore(openStore(job.place), reached);
+const { runtime, write } = killRuntime(job, store, {
+  onError: (error) => tell({ failed: String(error) }),
+  reached: (effect) => reached(effect, 'effect'),
+});
+const client = new SessionClient(runtime, write);
+
+async function carryOut(task: WorkerTask): Promise<void> {
+  if (task.do === 'send') return client.send(task);
+  if (task.do === 'answer') return client.answer(task);
+  if (task.do === 'stop') return client.stop(task);
+  if (task.do === 'close') return runtime.close({ graceMs: 5_000 });
+  if (task.do === 'whole') {
+    counted = { before: 0, after: 0, effect: 0 };
+    death = task.die;
+    return client.wholeTurn(task.session, task.plan);
+  }
+  await runtime[task.do](task.session, { owner: OWNER });
+}
+
+process.on('message', ({ id, ...task }: WorkerRequest) => {
+  carryOut(task)
+    .then(
+      () => tell({ id }),
+      (error: unknown) => tell({ id, refused: codeOf(error) }),
+    )
+    .finally(() => {
+      if (task.do === 'close') void store.close().then(() => process.exit(0));
+    });
+});
+// whoever started it is gone
+process.on('disconnect', () => process.exit(1));
+
+await store.find('warm-up');
+runtime.start();
+tell({ ready: true });

@@ -1,0 +1,44 @@
+import type { SessionStore } from 'onward';
+import { postgresStore } from 'onward/stores/postgres';
+import { sqliteStore } from 'onward/stores/sqlite';
+
+/** Where sessions are kept; plain data, for other processes. */
+export type StorePlace =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string };
+
+export const openStore = (place: StorePlace): SessionStore =>
+  place.kind === 'sqlite'
+    ? sqliteStore({ path: place.path })
+    : postgresStore({ connectionString: place.url, schema: place.schema, poolSize: 4 });
+
+/** Leaves nothing on a server that others use too; the folder of a SQLite file is somebody else's matter. */
+export async function removeStore(place: StorePlace): Promise<void> {
+  if (place.kind === 'sqlite') return;
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: place.url });
+  await client.connect();
+  await client.query(`drop schema if exists ${place.schema} cascade`);
+  await client.end();
+}
+
+const WRITES = ['create', 'accept', 'decide', 'request', 'claim', 'commit'] as const;
+
+/** Tells of every write of the store, before it begins and after it has resolved. */
+export function watchedStore(
+  store: SessionStore,
+  reached: (write: string, when: 'before' | 'after') => void,
+): SessionStore {
+  const watched = { ...store };
+  for (const name of WRITES) {
+    const write = store[name] as (...args: unknown[]) => Promise<unknown>; // one of several signatures
+    const around = async (...args: unknown[]): Promise<unknown> => {
+      reached(name, 'before');
+      const result = await write(...args);
+      reached(name, 'after');
+      return result;
+    };
+    Object.assign(watched, { [name]: around });
+  }
+  return watched;
+}

@@ -1,0 +1,21 @@
+/** The same numbers for the same seed, each between 0 and 1. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const pick = <T>(random: () => number, list: readonly T[]): T | undefined =>
+  list[Math.floor(random() * list.length)];
+
+export const between = (random: () => number, least: number, most: number): number =>
+  least + random() * (most - least);
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });

@@ -1,0 +1,69 @@
+import { AgentBuilder, defineTool, SessionRuntime, type Agent, type SessionStore } from 'onward';
+import { memoryStore } from 'onward/stores/memory';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import { expect, it } from 'vitest';
+import { sleep } from './random.ts';
+
+/** The store as a process sees it that sleeps: it hears later of what it asked for, and asks for nothing meanwhile. */
+function sleeper(
+  store: SessionStore,
+  fallsAsleep: (name: string, args: readonly unknown[]) => boolean,
+): { readonly store: SessionStore; wake(): void } {
+  let sleep: Promise<void> | null = null;
+  let wake = (): void => {};
+  const methods = Object.entries(store).map(([name, value]) => {
+    if (typeof value !== 'function') return [name, value];
+    const method = async (...args: unknown[]): Promise<unknown> => {
+      // its timers do not run
+      if (sleep) return new Promise(() => {});
+      const result: unknown = await value(...args);
+      if (fallsAsleep(name, args)) sleep = new Promise<void>((resolve) => (wake = resolve));
+      await sleep;
+      return result;
+    };
+    return [name, method];
+  });
+  return {
+    store: Object.fromEntries(methods) as SessionStore, // the same methods
+    wake() {
+      sleep = null;
+      wake();
+    },
+  };
+}
+
+it('D16: a process that slept while another took over does not begin the tool it was about to begin', async () => {
+  const ran: string[] = [];
+  const agentOf = (process: string): Agent => {
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      idempotent: true,
+      execute: () => ran.push(process),
+    });
+    const steps = [ScenarioStep.toolCall('pay', {}), ScenarioStep.final('paid')];
+    return AgentBuilder.base()
+      .withDriver(DeterministicDriver.fromSteps(...(process === 'first' ? steps : steps.slice(1))))
+      .withTools(pay)
+      .build();
+  };
+  const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
+  const store = memoryStore();
+  const asleep = sleeper(
+    store,
+    (name, [commit]) => name === 'commit' && JSON.stringify(commit).includes('"started"'),
+  );
+  const first = new SessionRuntime({ store: asleep.store, agents: [agentOf('first')], lease });
+  const second = new SessionRuntime({ store, agents: [agentOf('second')], lease });
+  const { id } = await first.create({ owner: 'ann' });
+  await first.send(id, 'pay', { owner: 'ann' });
+  await sleep(150);
+  expect(ran).toEqual([]);
+  expect(await second.recover()).toBe(1);
+  const status = async (): Promise<string> => (await second.get(id, { owner: 'ann' })).status;
+  await expect.poll(status, { timeout: 5_000 }).toBe('completed');
+  asleep.wake();
+  await sleep(100);
+  expect(ran).toEqual(['second']);
+  await Promise.all([first.close(), second.close()]);
+});
