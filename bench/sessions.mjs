@@ -1,11 +1,13 @@
 /**
  * Durable steps: one JSON line per figure and, last, whether each bar is met. A step is one model call with one tool,
- * written down as start, result and step. Never fails: figures are not tests.
+ * written down as start, result and step. Each store is measured in a process of its own, as a server would have it.
+ * Never fails: figures are not tests.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SessionRuntime } from 'onward';
 import { memoryStore } from 'onward/stores/memory';
 import { postgresStore } from 'onward/stores/postgres';
@@ -20,7 +22,8 @@ const ROUNDS = 5;
 const owner = 'bench';
 const lines = [];
 const folder = mkdtempSync(join(tmpdir(), 'onward-bench-'));
-const postgres = await startPostgres();
+const [, , onlyStore, onlyConcurrency, url] = process.argv;
+const postgres = onlyStore === undefined ? await startPostgres() : { url, stop: async () => {} };
 let files = 0;
 const stores = {
   memory: () => memoryStore(),
@@ -31,16 +34,24 @@ const stores = {
 };
 
 try {
-  for (const concurrency of [1, 50])
-    for (const [store, open] of Object.entries(stores))
-      print(await stepsPerSecond(store, open, concurrency));
-  for (const steps of [10, 1_000, 5_000]) print(await loading(steps));
-  print(await recovery());
+  if (onlyStore === undefined) await measureAll();
+  else print(await stepsPerSecond(onlyStore, stores[onlyStore], Number(onlyConcurrency)));
 } finally {
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(JSON.stringify({ case: 'bars', ...bars() }));
+
+async function measureAll() {
+  const file = fileURLToPath(import.meta.url);
+  for (const concurrency of [1, 50])
+    for (const store of Object.keys(stores)) {
+      const parameters = [file, store, String(concurrency), postgres.url];
+      print(JSON.parse(execFileSync(process.execPath, parameters, { encoding: 'utf8' })));
+    }
+  for (const steps of [10, 1_000, 5_000]) print(await loading(steps));
+  print(await recovery());
+  console.log(JSON.stringify({ case: 'bars', ...bars() }));
+}
 
 function newFile() {
   return join(folder, `${++files}.db`);

@@ -14,10 +14,10 @@ export default class CountReporter implements Reporter {
       }
       if (tests.length === 0 && !module.ok()) counts.failed += 1;
     }
-    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+    const skipped = counts.skipped > 0 ? `\n${counts.skipped} skipped` : '';
     process.on('exit', () => {
       process.stdout.write(
-        `${tables.join('')}\n${counts.passed} passed, ${counts.failed} failed${skipped}\n`,
+        `${tables.join('')}${skipped}\n${counts.passed} passed, ${counts.failed} failed\n`,
       );
     });
   }
