@@ -119,14 +119,14 @@ export {
 } from './sessions/execution-queue.ts';
 export type { LeaseTimes } from './sessions/lease-keeper.ts';
 export type { HistoryPage, LogPage } from './sessions/session-reads.ts';
-export {
-  SessionRuntime,
-  type CreateOptions,
-  type OwnerOptions,
-  type ResumeSessionOptions,
-  type SendOptions,
-  type SessionRuntimeOptions,
-} from './sessions/session-runtime.ts';
+export type {
+  CreateOptions,
+  OwnerOptions,
+  ResumeSessionOptions,
+  SendOptions,
+  SessionRuntimeOptions,
+} from './sessions/session-options.ts';
+export { SessionRuntime } from './sessions/session-runtime.ts';
 export type {
   AgentRow,
   BlobRow,

@@ -35,26 +35,27 @@ export function createEventBus(): EventBus {
     },
     emit(event): void {
       const listeners = byType.get(event.type);
-      if (listeners) for (const listener of listeners) tell(listener as EventListener, event);
-      for (const listener of wiretaps) tell(listener, event);
+      if (listeners)
+        for (const listener of listeners) tell(listener as EventListener, event, event.type);
+      for (const listener of wiretaps) tell(listener, event, event.type);
     },
   };
 }
 
 /** A listener that throws, or whose promise rejects, is reported and never changes the run. */
-export function tell(listener: EventListener, event: AgentEvent): void {
+export function tell<E>(listener: EventListener<E>, event: E, type: AgentEventType): void {
   try {
     const returned: unknown = listener(event);
-    if (isThenable(returned)) Promise.resolve(returned).catch((e: unknown) => report(event, e));
+    if (isThenable(returned)) Promise.resolve(returned).catch((e: unknown) => report(type, e));
   } catch (error) {
-    report(event, error);
+    report(type, error);
   }
 }
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   isRecord(value) && typeof value['then'] === 'function';
 
-function report({ type }: AgentEvent, error: unknown): void {
+function report(type: AgentEventType, error: unknown): void {
   const what = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
   const text = defaultRedactor.text(what);
   console.error(`onward: a listener for ${type} threw; the run goes on without it. ${text}`);

@@ -83,7 +83,7 @@ export class RunEvents {
   #deliver(event: AgentEvent): void {
     const { bus, wiretap, parent } = this.#options;
     bus.emit(event);
-    if (wiretap) tell(wiretap, event);
+    if (wiretap) tell(wiretap, event, event.type);
     if (parent) parent.#deliver(event);
   }
 }

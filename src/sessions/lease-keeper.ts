@@ -1,6 +1,6 @@
 import { invalidOption, positive } from '../errors/agent-error.ts';
-import { staleOwner } from './session-errors.ts';
 import type { LeaseSignal, SessionRow, SessionStore } from './session-store.ts';
+import { staleOwner } from './stores/store-errors.ts';
 
 export interface LeaseTimes {
   /** How long a lease is good without a heartbeat. Default 15 seconds. */
@@ -137,7 +137,7 @@ export class LeaseKeeper {
         const signal = signals.get(lease.sessionId);
         if (this.#held.get(lease.sessionId) !== lease) continue;
         if (signal?.token === lease.token) lease.signalled(signal);
-        else lease.lost(staleOwner(lease.sessionId, lease.token));
+        else lease.lost(staleOwner(lease));
       }
     } catch {
       // the next commit says what is wrong with the store

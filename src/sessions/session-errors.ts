@@ -47,13 +47,6 @@ export const executionTaken = (sessionId: string, executionId: string): AgentErr
     { details: { sessionId, executionId } },
   );
 
-export const staleOwner = (sessionId: string, token: number): AgentError =>
-  new AgentError(
-    'stale_owner',
-    `Another worker has taken over session ${show(sessionId)}: nothing was written under token ${token}, and nothing will be.`,
-    { details: { sessionId, token } },
-  );
-
 export const rowTooLarge = (what: string, bytes: number, maxBytes: number): AgentError =>
   new AgentError(
     'state_too_large',

@@ -1,5 +1,4 @@
-import { defaultRedactor } from '../errors/redactor.ts';
-import { messageOf } from '../errors/error-record.ts';
+import { tell } from '../events/event-bus.ts';
 import type { SessionEvent } from './session-worker.ts';
 
 type Listener = (event: SessionEvent) => void;
@@ -33,18 +32,8 @@ export class SessionListeners {
   }
 
   tell(event: SessionEvent): void {
-    for (const listener of this.#all) tellOne(listener, event);
-    for (const listener of this.#bySession.get(event.sessionId) ?? []) tellOne(listener, event);
-  }
-}
-
-function tellOne(listener: Listener, event: SessionEvent): void {
-  try {
-    listener(event);
-  } catch (error) {
-    const text = defaultRedactor.text(messageOf(error));
-    console.error(
-      `onward: a listener of session events threw; the run goes on without it. ${text}`,
-    );
+    const { type } = event.event;
+    for (const listener of this.#all) tell(listener, event, type);
+    for (const listener of this.#bySession.get(event.sessionId) ?? []) tell(listener, event, type);
   }
 }

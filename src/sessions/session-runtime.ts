@@ -1,20 +1,18 @@
-import type { Agent } from '../agent/agent.ts';
 import { AgentState, type AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
-import type { ApprovalAnswer, Approvals } from '../agent/approvals.ts';
-import { isoTime, systemClock, type Clock } from '../clock.ts';
-import type { Grants } from '../continuation/grants.ts';
+import type { ApprovalAnswer } from '../agent/approvals.ts';
+import { isoTime, systemClock } from '../clock.ts';
 import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { uuid } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
-import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
+import { Message, type MessageJSON } from '../messages/message.ts';
 import { pairingProblem } from '../messages/pairing.ts';
 import { checkedExecutionId, checkedOwner, checkedSessionId } from './check-names.ts';
 import { forkRow } from './fork-session.ts';
 import { storeNewSession } from './new-session.ts';
-import { SessionCrew, type CrewOptions } from './session-crew.ts';
+import { SessionCrew } from './session-crew.ts';
 import {
   readEvents,
   readMessages,
@@ -32,46 +30,16 @@ import {
   sessionBusy,
 } from './session-errors.ts';
 import { SessionLookup } from './session-lookup.ts';
-import type { SessionRow, SessionStore } from './session-store.ts';
+import type {
+  CreateOptions,
+  OwnerOptions,
+  ResumeSessionOptions,
+  SendOptions,
+  SessionRuntimeOptions,
+} from './session-options.ts';
+import type { SessionRow } from './session-store.ts';
 import type { Session, SessionPage } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
-
-/** Whose session it is: every method asks, and a session of somebody else is not found. */
-export interface OwnerOptions {
-  readonly owner: string;
-}
-
-export interface CreateOptions extends OwnerOptions {
-  /** Needed where the runtime has several agents. */
-  readonly agent?: string;
-  /** Letters, digits and `_-=@,.;`; made up if left out. */
-  readonly id?: string;
-  /** A conversation to begin with. */
-  readonly messages?: readonly MessageInput[];
-  readonly metadata?: JsonObject;
-}
-
-export interface SendOptions extends OwnerOptions {
-  /** Resolve when the execution has ended or paused, not when it is accepted. */
-  readonly wait?: boolean;
-  /** What to do while the session is working. Default `refuse`, with `conflict`. */
-  readonly whenBusy?: 'refuse' | 'queue';
-  readonly executionId?: string;
-}
-
-export interface ResumeSessionOptions extends OwnerOptions {
-  readonly approvals?: Approvals;
-  readonly grant?: Grants;
-  readonly wait?: boolean;
-}
-
-export interface SessionRuntimeOptions extends CrewOptions {
-  readonly store: SessionStore;
-  readonly agents: readonly Agent[];
-  /** How many of the newest messages a turn starts from. Default 200. */
-  readonly maxMessages?: number;
-  readonly clock?: Clock;
-}
 
 /** Conversations that live in a store: any process with the same store and agents can go on with them. */
 export class SessionRuntime {

@@ -2,7 +2,7 @@ import { AgentError } from '../../errors/agent-error.ts';
 import type { Commit } from '../session-store.ts';
 
 /** The lease went to somebody else, was given back, or the session is gone. */
-export const staleOwner = ({ sessionId, token }: Commit): AgentError =>
+export const staleOwner = ({ sessionId, token }: Pick<Commit, 'sessionId' | 'token'>): AgentError =>
   new AgentError(
     'stale_owner',
     `Token ${token} does not hold session "${sessionId}" any more: its lease was given back or taken over, or the session was deleted. Nothing was written.`,
