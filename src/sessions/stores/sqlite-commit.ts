@@ -1,15 +1,18 @@
-import type { CallState, CallWrite, CommitReceipt } from '../session-store.ts';
+import type { CallState, CallWrite, Commit, CommitReceipt, MessageRow } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { RECEIPT, type SyncStore } from './sqlite-rows.ts';
+import { NOW, RECEIPT, type SyncStore } from './sqlite-rows.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** Prepares the one write that every step pays for. What it refuses, it refuses before it writes. */
 export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
-  // looked at first and written by key: a write that also returns the row costs twice as much
-  const found = db.prepare(
-    `SELECT key, token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`,
+  // looked at first and written by key: a write that also returns the row costs twice as much. Few columns: each costs
+  const held = db.prepare(
+    `SELECT key, era, max(era, ${NOW}) AS now, stop_reason AS stopReason, pause_reason AS pauseReason FROM sessions
+     WHERE id = ? AND token = ? AND revision = ? AND worker IS NOT NULL`,
   );
-  const touched = 'UPDATE sessions SET revision = revision + 1, seq = ifnull(?, seq)';
+  const found = db.prepare(`SELECT token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`);
+  const enterEra = db.prepare('INSERT INTO eras (session, era) VALUES (?, ?)');
+  const touched = 'UPDATE sessions SET era = ?, revision = revision + 1, seq = ifnull(?, seq)';
   const touch = db.prepare(`${touched} WHERE key = ?`);
   const touchRoot = db.prepare(
     `${touched}, head = ?, status = ?, execution_id = ?, message_count = ?, step_count = ? WHERE key = ?`,
@@ -19,14 +22,14 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   const callState = db.prepare(
     'SELECT state FROM calls WHERE session = ? AND execution_id = ? AND call_id = ?',
   );
-  const addMessage = db.prepare(
-    'INSERT INTO messages (session, agent_id, position, role, body) VALUES (?, ?, ?, ?, ?)',
-  );
+  const newMessage = `INSERT INTO messages (era, session, agent_id, position, role, body) VALUES (?, ?, ?, ?, ?, ?)`;
+  const addMessage = db.prepare(newMessage);
+  const addTwoMessages = db.prepare(`${newMessage}, (?, ?, ?, ?, ?, ?)`);
   const addStep = db.prepare(
-    'INSERT INTO steps (session, agent_id, position, execution_id, body, mark) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO steps (era, session, agent_id, position, execution_id, body, mark) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const addEvent = db.prepare(
-    'INSERT INTO events (session, execution_id, seq, type, body) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO events (era, session, execution_id, seq, type, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const putAgent = db.prepare(
     `INSERT OR REPLACE INTO agents (session, execution_id, agent_id, call_id, head, message_count, step_count)
@@ -81,28 +84,43 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
     else finish.run(key, executionId, callId, tool, result);
   }
 
+  /** Two at a time: a step has mostly two, and each statement costs. */
+  function writeMessages(era: number, key: number, messages: readonly MessageRow[]): void {
+    for (let i = 0; i < messages.length; i += 2) {
+      const rows = messages.slice(i, i + 2);
+      const values = rows.flatMap((m) => [era, key, m.agentId, m.position, m.role, m.body]);
+      (rows.length === 2 ? addTwoMessages : addMessage).run(...values);
+    }
+  }
+
+  /** The session is not as the commit expects it: written before, or not this worker's any more. */
+  function withoutWriting(commit: Commit): CommitReceipt {
+    const row = found.get(commit.sessionId) as Found | undefined;
+    if (row?.token !== commit.token) throw staleOwner(commit);
+    if (commit.revision < row.revision) return receiptOf(row);
+    if (row.worker === null) throw staleOwner(commit);
+    throw revisionConflict(commit, row.revision);
+  }
+
   return {
     commit(commit) {
-      const { root, at, seq = null } = commit;
-      const row = found.get(commit.sessionId) as Found | undefined;
-      if (row?.token !== commit.token) throw staleOwner(commit);
-      if (commit.revision < row.revision) return receiptOf(row); // written before
-      if (row.worker === null) throw staleOwner(commit);
-      if (commit.revision > row.revision) throw revisionConflict(commit, row.revision);
-      const { key, token } = row;
+      const { sessionId, token, root, at, seq = null } = commit;
+      const row = held.get(sessionId, token, commit.revision) as Held | undefined;
+      if (!row) return withoutWriting(commit);
+      const { key, now } = row;
       const refused = commit.calls && badStart(key, commit.calls);
       if (refused) throw startConflict(commit, refused.callId);
+      if (now !== row.era) enterEra.run(key, now);
       if (root) {
         const { head, status, executionId, messageCount, stepCount } = root;
-        touchRoot.run(seq, head, status, executionId, messageCount, stepCount, key);
-      } else touch.run(seq, key);
+        touchRoot.run(now, seq, head, status, executionId, messageCount, stepCount, key);
+      } else touch.run(now, seq, key);
       if (at !== undefined) moveUp.run(at, key);
-      for (const row of commit.messages ?? [])
-        addMessage.run(key, row.agentId, row.position, row.role, row.body);
+      if (commit.messages) writeMessages(now, key, commit.messages);
       for (const row of commit.steps ?? [])
-        addStep.run(key, row.agentId, row.position, row.executionId, row.body, row.mark);
+        addStep.run(now, key, row.agentId, row.position, row.executionId, row.body, row.mark);
       for (const row of commit.events ?? [])
-        addEvent.run(key, row.executionId, row.seq, row.type, row.body);
+        addEvent.run(now, key, row.executionId, row.seq, row.type, row.body);
       for (const row of commit.agents ?? [])
         putAgent.run(
           key,
@@ -116,17 +134,25 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
       for (const row of commit.blobs ?? []) addBlob.run(key, row.scope, row.hash, row.body);
       for (const write of commit.calls ?? []) writeCall(key, token, write);
       if (commit.done !== undefined) removeCommand.run(key, commit.done);
-      return receiptOf(commit.end ? ends[commit.end].get(key) : row);
+      if (commit.end) return receiptOf(ends[commit.end].get(key));
+      const { stopReason, pauseReason } = row;
+      return { phase: 'open', stopReason, pauseReason };
     },
   };
 }
 
-type Found = CommitReceipt & {
+interface Held extends Omit<CommitReceipt, 'phase'> {
   readonly key: number;
+  /** The newest era with rows of the session, and the one that this commit belongs to. */
+  readonly era: number;
+  readonly now: number;
+}
+
+interface Found extends CommitReceipt {
   readonly token: number;
   readonly revision: number;
   readonly worker: string | null;
-};
+}
 
 function receiptOf(row: unknown): CommitReceipt {
   const { phase, stopReason, pauseReason } = row as CommitReceipt;

@@ -7,7 +7,7 @@ import type {
   StepRow,
 } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { KEY, plain, type SyncStore } from './sqlite-rows.ts';
+import { history, KEY, plain, type SyncStore } from './sqlite-rows.ts';
 
 type Reads = Pick<SyncStore, 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'>;
 
@@ -15,20 +15,24 @@ const ALL = -1;
 
 /** The rows of a session. */
 export function reads(db: SqliteDatabase): Reads {
-  const inRange = `session = ${KEY} AND agent_id = ? AND position >= ? AND position < ?`;
-  const newest = 'ORDER BY position DESC LIMIT ?';
-  const message = `SELECT agent_id AS agentId, position, role, body FROM messages WHERE ${inRange}`;
-  const messages = db.prepare(`${message} AND role = ifnull(?, role) ${newest}`);
+  const inRange = 'agent_id = ? AND position >= ? AND position < ?';
+  const newest = 'ORDER BY era DESC, position DESC LIMIT ?';
+  const message = 'SELECT agent_id AS agentId, position, role, body FROM';
+  const messages = db.prepare(
+    `${message} ${history('messages', KEY)} AND ${inRange} AND role = ifnull(?, role) ${newest}`,
+  );
   // written out, so that the small indexes of these fit
   const marked = new Map(
     ['user', 'system'].map((role) => [
       role,
-      db.prepare(`${message} AND role = '${role}' ${newest}`),
+      db.prepare(
+        `${message} messages WHERE session = ${KEY} AND ${inRange} AND role = '${role}' ORDER BY position DESC LIMIT ?`,
+      ),
     ]),
   );
   const steps = db.prepare(
-    `SELECT agent_id AS agentId, position, execution_id AS executionId, body, mark FROM steps
-     WHERE ${inRange} AND execution_id = ifnull(?, execution_id) ${newest}`,
+    `SELECT agent_id AS agentId, position, execution_id AS executionId, body, mark
+     FROM ${history('steps', KEY)} AND ${inRange} AND execution_id = ifnull(?, execution_id) ${newest}`,
   );
   const agents = db.prepare(
     `SELECT agent_id AS agentId, execution_id AS executionId, call_id AS callId, head,
@@ -43,8 +47,8 @@ export function reads(db: SqliteDatabase): Reads {
     ['waiting', 'decided'].map((state) => [state, db.prepare(`${call} AND state = '${state}'`)]),
   );
   const events = db.prepare(
-    `SELECT execution_id AS executionId, seq, type, body FROM events
-     WHERE session = ${KEY} AND execution_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    `SELECT execution_id AS executionId, seq, type, body FROM ${history('events', KEY)}
+     AND execution_id = ? AND seq > ? ORDER BY era, seq LIMIT ?`,
   );
   const blobs = db.prepare(
     `SELECT hash, body FROM blobs WHERE session = ${KEY} AND hash IN (SELECT value FROM json_each(?))

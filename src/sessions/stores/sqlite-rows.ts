@@ -12,6 +12,25 @@ export type SyncStore = {
 /** Finds the key that other tables know a session by, from its id. */
 export const KEY = '(SELECT key FROM sessions WHERE id = ?)';
 
+/** Commits of one era, as a power of two. */
+const ERA_BITS = 10;
+
+/** The era of what is written now. */
+export const NOW: string = `ifnull((SELECT max(rowid) FROM events) >> ${ERA_BITS}, 0)`;
+
+/** Joins the rows of a session, by its key, to a table of its history: era by era, in the order they were written. */
+export const history = (table: string, key: string): string =>
+  `eras CROSS JOIN ${table} USING (session, era) WHERE eras.session = ${key}`;
+
+/** Tables whose rows are found by era. */
+const historic = new Set(['messages', 'steps', 'events']);
+
+/** Picks the rows of the session, whose key is the first parameter, in any table. */
+export const ofSession = (table: string): string =>
+  historic.has(table)
+    ? 'session = ?1 AND era IN (SELECT era FROM eras WHERE session = ?1)'
+    : 'session = ?1';
+
 export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' ELSE status END`;
 
 /** Every column of a session under the name it has in {@link SessionRow}. */

@@ -3,11 +3,13 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 
 /**
  * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
- * write at once then fills few pages, and pages are what a commit costs.
+ * write at once then fills few pages, and pages are what a commit costs. For the same reason history is indexed by era
+ * first, a stretch of about a thousand commits of the whole file: the newest entries of all sessions stand together, and
+ * `eras` says where those of one session are.
  *
  * Each brings a file from the version before to the next; one that was released is never changed.
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   CREATE TABLE sessions (
     key INTEGER PRIMARY KEY,
@@ -110,6 +112,59 @@ const migrations: readonly string[] = [
     body TEXT NOT NULL,
     PRIMARY KEY (session, scope, hash)
   ) STRICT;
+  `,
+  `
+  ALTER TABLE sessions ADD COLUMN era INTEGER NOT NULL DEFAULT -1;
+  UPDATE sessions SET era = 0;
+  CREATE TABLE eras (
+    session INTEGER NOT NULL,
+    era INTEGER NOT NULL,
+    PRIMARY KEY (session, era)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO eras (session, era) SELECT key, 0 FROM sessions;
+
+  ALTER TABLE messages RENAME TO old_messages;
+  DROP INDEX messages_marked;
+  CREATE TABLE messages (
+    era INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (era, session, agent_id, position)
+  ) STRICT;
+  INSERT INTO messages SELECT 0, session, agent_id, position, role, body FROM old_messages ORDER BY rowid;
+  CREATE INDEX messages_marked ON messages (session, agent_id, role, position)
+    WHERE role = 'user' OR role = 'system';
+  DROP TABLE old_messages;
+
+  ALTER TABLE steps RENAME TO old_steps;
+  CREATE TABLE steps (
+    era INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    PRIMARY KEY (era, session, agent_id, position)
+  ) STRICT;
+  INSERT INTO steps SELECT 0, session, agent_id, position, execution_id, body, mark FROM old_steps ORDER BY rowid;
+  DROP TABLE old_steps;
+
+  ALTER TABLE events RENAME TO old_events;
+  CREATE TABLE events (
+    era INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (era, session, execution_id, seq)
+  ) STRICT;
+  INSERT INTO events SELECT 0, session, execution_id, seq, type, body FROM old_events ORDER BY rowid;
+  DROP TABLE old_events;
   `,
 ];
 

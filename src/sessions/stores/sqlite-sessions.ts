@@ -1,6 +1,15 @@
 import type { NewSessionRow, SessionQuery } from '../session-store.ts';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
-import { plain, SESSION, sessionRow, STATUS, type SyncStore } from './sqlite-rows.ts';
+import {
+  history,
+  NOW,
+  ofSession,
+  plain,
+  SESSION,
+  sessionRow,
+  STATUS,
+  type SyncStore,
+} from './sqlite-rows.ts';
 
 type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'fork' | 'delete' | 'size'> & {
   /** Ids of the sessions that may be pruned. */
@@ -14,9 +23,9 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['commands', ['body']],
   ['messages', ['body']],
   ['steps', ['body', 'mark']],
+  ['events', ['body']],
   ['agents', ['head']],
   ['calls', ['answer', 'result']],
-  ['events', ['body']],
   ['blobs', ['body']],
 ];
 
@@ -30,52 +39,57 @@ export function sessions(db: SqliteDatabase): Sessions {
   const find = db.prepare(`SELECT ${SESSION} FROM sessions WHERE id = ?`);
   const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
   const lists = new Map<string, SqliteStatement>();
+  const enterEra = db.prepare(
+    `UPDATE sessions SET era = ${NOW} WHERE id = ? RETURNING key AS copy, era`,
+  );
+  const addEra = db.prepare('INSERT INTO eras (session, era) VALUES (?, ?)');
   const copyMessages = db.prepare(
-    `INSERT INTO messages (session, agent_id, position, role, body)
-     SELECT ?, agent_id, position, role, body FROM messages
-     WHERE session = ? AND agent_id = '' AND position < ? ORDER BY position`,
+    `INSERT INTO messages (era, session, agent_id, position, role, body)
+     SELECT ?, ?, agent_id, position, role, body FROM ${history('messages', '?')}
+     AND agent_id = '' AND position < ? ORDER BY era, position`,
   );
   const copySteps = db.prepare(
-    `INSERT INTO steps (session, agent_id, position, execution_id, body, mark)
-     SELECT ?, agent_id, position, execution_id, body, mark FROM steps
-     WHERE session = ? AND agent_id = '' AND position < ? ORDER BY position`,
+    `INSERT INTO steps (era, session, agent_id, position, execution_id, body, mark)
+     SELECT ?, ?, agent_id, position, execution_id, body, mark FROM ${history('steps', '?')}
+     AND agent_id = '' AND position < ? ORDER BY era, position`,
   );
   const copyBlobs = db.prepare(
     `INSERT INTO blobs (session, scope, hash, body) SELECT ?, scope, hash, body FROM blobs
-     WHERE session = ? AND (scope = '' OR scope IN (SELECT execution_id FROM steps WHERE session = ?))`,
+     WHERE session = ? AND (scope = '' OR scope IN (SELECT execution_id FROM ${history('steps', '?')}))`,
   );
   const removals = [
-    ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE session = ?`)),
+    ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)}`)),
+    db.prepare('DELETE FROM eras WHERE session = ?'),
     db.prepare('DELETE FROM sessions WHERE key = ?'),
   ];
-  const measure = (table: string, key: string, columns: readonly string[]): string => {
+  const measure = (table: string, where: string, columns: readonly string[]): string => {
     const bytes = columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ');
-    return `SELECT count(*) AS n, sum(${bytes}) AS b FROM ${table} WHERE ${key} = ?`;
+    return `SELECT count(*) AS n, sum(${bytes}) AS b FROM ${table} WHERE ${where}`;
   };
   const size = db.prepare(
     `SELECT sum(n) AS rows, sum(b) AS bytes FROM (${[
-      measure('sessions', 'key', ['head']),
-      ...texts.map(([table, columns]) => measure(table, 'session', columns)),
+      measure('sessions', 'key = ?1', ['head']),
+      ...texts.map(([table, columns]) => measure(table, ofSession(table), columns)),
     ].join(' UNION ALL ')})`,
   );
   const prunable = `SELECT id FROM sessions WHERE phase = 'idle' AND updated_at < ?`;
   const prunableOfAll = db.prepare(prunable);
   const prunableOfOwner = db.prepare(`${prunable} AND owner = ?`);
   const lastExecution = db.prepare(
-    `SELECT key, coalesce(execution_id, (SELECT execution_id FROM steps WHERE session = key AND agent_id = ''
-     ORDER BY position DESC LIMIT 1), '') AS executionId FROM sessions
+    `SELECT key, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
+     ORDER BY era DESC, position DESC LIMIT 1), '') AS executionId FROM sessions
      WHERE id = ? AND phase = 'idle' AND updated_at < ?`,
   );
   // nobody could find them without their agents
   const pruneAgentMessages = db.prepare(
-    `DELETE FROM messages WHERE session = ? AND agent_id IN (
-       SELECT agent_id FROM agents WHERE session = ?
-       EXCEPT SELECT agent_id FROM agents WHERE session = ? AND execution_id = ?)`,
+    `DELETE FROM messages WHERE ${ofSession('messages')} AND agent_id IN (
+       SELECT agent_id FROM agents WHERE session = ?1
+       EXCEPT SELECT agent_id FROM agents WHERE session = ?1 AND execution_id = ?2)`,
   );
-  const pruneEvents = db.prepare('DELETE FROM events WHERE session = ?');
+  const pruneEvents = db.prepare(`DELETE FROM events WHERE ${ofSession('events')}`);
   const pruneBlobs = db.prepare(`DELETE FROM blobs WHERE session = ? AND scope NOT IN ('', ?)`);
   const pruneExecutions = ['steps', 'calls', 'agents'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE session = ? AND execution_id <> ?`),
+    db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)} AND execution_id <> ?2`),
   );
 
   const keyOf = (sessionId: string): number | undefined =>
@@ -111,9 +125,10 @@ export function sessions(db: SqliteDatabase): Sessions {
     fork(fromId, row) {
       const source = keyOf(fromId);
       if (source === undefined || !create(row)) return false;
-      const copy = keyOf(row.id) ?? null;
-      copyMessages.run(copy, source, row.messageCount);
-      copySteps.run(copy, source, row.stepCount);
+      const { copy, era } = enterEra.get(row.id) as { copy: number; era: number };
+      addEra.run(copy, era);
+      copyMessages.run(era, copy, source, row.messageCount);
+      copySteps.run(era, copy, source, row.stepCount);
       copyBlobs.run(copy, source, copy);
       return true;
     },
@@ -126,9 +141,7 @@ export function sessions(db: SqliteDatabase): Sessions {
     size(sessionId) {
       const key = keyOf(sessionId);
       if (key === undefined) return { rows: 0, bytes: 0 };
-      const [total] = plain<{ rows: number; bytes: number }>([
-        size.get(key, ...texts.map(() => key)),
-      ]);
+      const [total] = plain<{ rows: number; bytes: number }>([size.get(key)]);
       return total ?? { rows: 0, bytes: 0 };
     },
     prunable: (olderThan, owner) =>
@@ -141,7 +154,7 @@ export function sessions(db: SqliteDatabase): Sessions {
       if (!found) return 0;
       const { key, executionId } = found as { key: number; executionId: string };
       return [
-        pruneAgentMessages.run(key, key, key, executionId),
+        pruneAgentMessages.run(key, executionId),
         pruneEvents.run(key),
         pruneBlobs.run(key, executionId),
         ...pruneExecutions.map((drop) => drop.run(key, executionId)),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
 import type { Commit, NewSessionRow, SessionStore } from '../session-store.ts';
 import { openDatabase, type SqliteDatabase } from './sqlite-database.ts';
+import { migrations } from './sqlite-schema.ts';
 import { sqliteStore } from './sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'onward-sqlite-'));
@@ -114,7 +115,7 @@ describe('the file', () => {
   it('gets its tables where it is empty, once', async () => {
     const path = newPath();
     const db = await open(path);
-    expect(valueOf(db, 'user_version')).toBe(1);
+    expect(valueOf(db, 'user_version')).toBe(migrations.length);
     expect(valueOf(db, "table_info('sessions')")).toBeDefined();
     db.close();
     (await open(path)).close();
@@ -122,6 +123,49 @@ describe('the file', () => {
     writeFileSync(empty, '');
     const store = sqliteStore({ path: empty });
     expect(await store.create(session('s'))).toBe(true);
+    await store.close();
+  });
+
+  it('of version 1 is brought to the newest with all it has', async () => {
+    const path = newPath();
+    const db = await open(path);
+    db.close();
+    rmSync(path);
+    const old = new (db.constructor as new (path: string) => SqliteDatabase)(path);
+    old.exec(`${migrations[0]};
+      PRAGMA user_version = 1; PRAGMA application_id = 0x6f6e7764; UPDATE tokens SET last = 3;
+      INSERT INTO sessions VALUES (7, 's', 'o', 'support', 'in_progress', 'open', 'e', '{}', 2, 3, 'w', 9e15, NULL,
+        NULL, 3, 1, 4, 1, '${at}', '${at}');
+      INSERT INTO messages VALUES (7, '', 0, 'user', '"a"'), (7, '', 2, 'tool', '"c"'), (7, '', 1, 'assistant', '"b"');
+      INSERT INTO steps VALUES (7, '', 0, 'e', '"step"', '"mark"');
+      INSERT INTO events VALUES (7, 'e', 2, 'AgentStarted', '"first"'), (7, 'e', 4, 'ToolCallStarted', '"then"');`);
+    old.close();
+    const store = sqliteStore({ path });
+    const bodies = async (): Promise<unknown> => [
+      (await store.messages('s', '')).map(({ body }) => body),
+      (await store.messages('s', '', { role: 'user' })).map(({ body }) => body),
+      (await store.steps('s', '')).map(({ body, mark }) => [body, mark]),
+      (await store.events('s', 'e', { after: 0, limit: 9 })).map(({ seq, body }) => [seq, body]),
+    ];
+    expect(await bodies()).toEqual([
+      ['"a"', '"b"', '"c"'],
+      ['"a"'],
+      [['"step"', '"mark"']],
+      [
+        [2, '"first"'],
+        [4, '"then"'],
+      ],
+    ]);
+    const commit = { sessionId: 's', token: 3, revision: 2, seq: 5 };
+    const event = { executionId: 'e', seq: 5, type: 'AgentPaused', body: '"last"' };
+    await store.commit({ ...commit, messages: [message(3, '"d"')], events: [event] });
+    expect((await store.messages('s', '', { limit: 2 })).map(({ body }) => body)).toEqual([
+      '"c"',
+      '"d"',
+    ]);
+    expect((await store.events('s', 'e', { after: 4, limit: 9 })).map(({ seq }) => seq)).toEqual([
+      5,
+    ]);
     await store.close();
   });
 
@@ -245,6 +289,86 @@ describe('commits that arrive together', () => {
     expect(late).toBeLessThan(early * 1.5);
     db.close();
     await store.close();
+  });
+});
+
+describe('a history that spreads over many eras', () => {
+  const path = newPath();
+  const store = sqliteStore({ path });
+  const step = (position: number, executionId: string) => ({
+    agentId: '',
+    position,
+    executionId,
+    body: `"step ${position}"`,
+    mark: '{}',
+  });
+  let others: SqliteDatabase;
+  beforeAll(async () => {
+    const next = await held(store, 's');
+    others = await open(path);
+    const pass = others.prepare(`INSERT INTO events (era, session, execution_id, seq, type, body)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700) SELECT ?, -1, 'x', i, 't', '' FROM n`);
+    for (let n = 0; n < 12; n++) {
+      const executionId = n < 6 ? 'first' : 'second';
+      const event = { executionId, seq: (n % 6) + 1, type: 'AgentStateUpdated', body: `"${n}"` };
+      await store.commit(
+        next({
+          messages: [message(2 * n), { ...message(2 * n + 1), role: 'assistant' }],
+          steps: [step(n, executionId)],
+          events: [event],
+          seq: event.seq,
+          ...(n === 11 && { done: 1, end: 'ended' }),
+        }),
+      );
+      pass.run(-n); // what other sessions write in the meantime
+    }
+  });
+  afterAll(() => {
+    others.close();
+    return store.close();
+  });
+  const rowsOf = (table: string): number =>
+    (others.prepare(`SELECT count(*) AS n FROM ${table} WHERE session > 0`).get() as { n: number })
+      .n;
+
+  it('is read as one', async () => {
+    expect(rowsOf('eras')).toBeGreaterThan(5);
+    const places = async (range?: object): Promise<number[]> =>
+      (await store.messages('s', '', range)).map(({ position }) => position);
+    expect(await places()).toEqual(Array.from({ length: 24 }, (_, i) => i));
+    expect(await places({ limit: 3 })).toEqual([21, 22, 23]);
+    expect(await places({ before: 10, limit: 4 })).toEqual([6, 7, 8, 9]);
+    expect(await places({ from: 20 })).toEqual([20, 21, 22, 23]);
+    expect(await places({ role: 'assistant', limit: 2 })).toEqual([21, 23]);
+    expect(await places({ role: 'user', before: 9, limit: 1 })).toEqual([8]);
+    const steps = await store.steps('s', '', { executionId: 'second', limit: 2 });
+    expect(steps.map(({ position }) => position)).toEqual([10, 11]);
+    const log = await store.events('s', 'second', { after: 2, limit: 3 });
+    expect(log.map(({ seq, body }) => [seq, body])).toEqual([
+      [3, '"8"'],
+      [4, '"9"'],
+      [5, '"10"'],
+    ]);
+  });
+
+  it('is forked, pruned and deleted whole', async () => {
+    const { rows } = await store.size('s');
+    expect(rows).toBe(1 + 24 + 12 + 12);
+    await store.fork('s', {
+      ...session('fork'),
+      messageCount: 10,
+      stepCount: 5,
+      executionId: 'second',
+    });
+    expect(await store.messages('fork', '')).toHaveLength(10);
+    expect(await store.steps('fork', '')).toHaveLength(5);
+    const later = '2027-01-01T00:00:00.000Z';
+    // of the session 12 events and the steps of the first execution, of the fork all steps
+    expect(await store.prune({ olderThan: later })).toEqual({ sessions: 2, rows: 12 + 6 + 5 });
+    expect(await store.messages('s', '')).toHaveLength(24);
+    await store.delete('s');
+    await store.delete('fork');
+    for (const table of ['messages', 'steps', 'events', 'eras']) expect(rowsOf(table)).toBe(0);
   });
 });
 
