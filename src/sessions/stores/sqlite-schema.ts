@@ -160,9 +160,9 @@ export const migrations: readonly string[] = [
     execution_id TEXT NOT NULL,
     seq INTEGER NOT NULL,
     type TEXT NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (era, session, execution_id, seq)
+    body TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX events_place ON events (era, session, seq);
   INSERT INTO events SELECT 0, session, execution_id, seq, type, body FROM old_events ORDER BY rowid;
   DROP TABLE old_events;
   `,
