@@ -13,11 +13,12 @@ import type {
 import { logEntry, type OutcomePlace } from './log-events.ts';
 import { headState, rowRole, type Head } from './state-rows.ts';
 
-type Parts = Omit<Commit, 'sessionId' | 'token' | 'revision' | 'at' | 'blobs'>;
+/** A commit that lacks what is known only when it is sent: its revision, its time, its large values. */
+export type CommitDraft = { -readonly [K in keyof Commit]: Commit[K] };
 
 /** The rows of a batch. What the conversation needs comes first, so that the others can refer to its large values. */
-export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Promise<Parts> {
-  const { rows, executionId } = writer.options;
+export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Promise<CommitDraft> {
+  const { rows, executionId, sessionId, token } = writer.options;
   const scopeOf = (callId: string | null): string => (callId === null ? '' : executionId);
   const keyOf = (frame: CommitBatch['messages'][number]['frame']): string =>
     frame.callId === null ? '' : (batch.states.get(frame)?.state.agentId ?? '');
@@ -65,13 +66,13 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
   const events = last === null ? [] : [await eventRow(told, last, writer, outcomes)];
 
   const { done, end } = batch;
-  const parts: { -readonly [K in keyof Parts]: Parts[K] } = { messages, steps, agents, calls };
-  if (root) parts.root = root;
-  if (events.length > 0) parts.events = events;
-  if (events.length > 0 || done !== undefined) parts.seq = last ?? writer.options.seq;
-  if (done !== undefined) parts.done = done;
-  if (end !== undefined) parts.end = end;
-  return parts;
+  const draft: CommitDraft = { sessionId, token, revision: 0, messages, steps, agents, calls };
+  if (root) draft.root = root;
+  if (events.length > 0) draft.events = events;
+  if (events.length > 0 || done !== undefined) draft.seq = last ?? writer.options.seq;
+  if (done !== undefined) draft.done = done;
+  if (end !== undefined) draft.end = end;
+  return draft;
 }
 
 async function heads(

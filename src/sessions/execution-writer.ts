@@ -4,7 +4,7 @@ import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf } from './commit-rows.ts';
 import type { RowWriter } from './row-writer.ts';
-import type { Commit, CommitReceipt, SessionStore } from './session-store.ts';
+import type { CommitReceipt, SessionStore } from './session-store.ts';
 
 /** Waits between tries at a store that fails for a moment. */
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
@@ -131,19 +131,14 @@ export class ExecutionWriter {
   }
 
   async #store(batch: CommitBatch): Promise<void> {
-    const { rows, store, sessionId, token } = this.options;
-    const parts = await commitOf(batch, this);
+    const { rows, store } = this.options;
+    const commit = await commitOf(batch, this);
     if (batch.end !== undefined) this.hasEnded = true;
     const blobs = rows.takeBlobs();
-    const isSeen = parts.done !== undefined || parts.end !== undefined;
-    const commit: Commit = {
-      ...parts,
-      sessionId,
-      token,
-      revision: this.#revision,
-      blobs,
-      ...(isSeen && { at: this.options.now() }),
-    };
+    const isSeen = commit.done !== undefined || commit.end !== undefined;
+    commit.revision = this.#revision;
+    commit.blobs = blobs;
+    if (isSeen) commit.at = this.options.now();
     const receipt = await this.#tried(() => store.commit(commit));
     this.#revision += 1;
     rows.stored(blobs);

@@ -114,7 +114,7 @@ export class SessionRuntime {
   /** Asks a running execution to pause after its step, if it would go on. */
   async pause(
     sessionId: string,
-    { owner, reason = 'a pause was requested' }: OwnerOptions & { readonly reason?: string },
+    { owner, reason = 'on request' }: OwnerOptions & { readonly reason?: string },
   ): Promise<Session> {
     await this.#lookup.owned(sessionId, owner);
     await this.#crew.request(sessionId, { pause: defaultRedactor.text(reason) });

@@ -46,9 +46,10 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
      SET state = 'started', token = excluded.token, starts = starts + 1 WHERE state <> 'committed'`,
   );
   const finish = db.prepare(
-    `${addCall}, 'committed', 0, 0, NULL, ?) ON CONFLICT DO UPDATE
-     SET state = 'committed', result = excluded.result WHERE state <> 'committed'`,
+    `UPDATE calls SET state = 'committed', result = ?
+     WHERE session = ? AND execution_id = ? AND call_id = ? AND state <> 'committed'`,
   );
+  const addFinished = db.prepare(`${addCall}, 'committed', 0, 0, NULL, ?) ON CONFLICT DO NOTHING`);
   const removeCommand = db.prepare('DELETE FROM commands WHERE session = ? AND number = ?');
   const nextCommand = 'EXISTS (SELECT 1 FROM commands WHERE session = key)';
   const decidedCall = `EXISTS (SELECT 1 FROM calls WHERE session = key AND calls.execution_id = sessions.execution_id
@@ -81,16 +82,22 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
     const { executionId, callId, tool, state, result = null } = write;
     if (state === 'waiting') wait.run(key, executionId, callId, tool);
     else if (state === 'started') start.run(key, executionId, callId, tool, token);
-    else finish.run(key, executionId, callId, tool, result);
+    else if (Number(finish.run(result, key, executionId, callId).changes) === 0)
+      addFinished.run(key, executionId, callId, tool, result);
   }
 
-  /** Two at a time: a step has mostly two, and each statement costs. */
+  /** A step has mostly two, and each statement costs. */
   function writeMessages(era: number, key: number, messages: readonly MessageRow[]): void {
-    for (let i = 0; i < messages.length; i += 2) {
-      const rows = messages.slice(i, i + 2);
-      const values = rows.flatMap((m) => [era, key, m.agentId, m.position, m.role, m.body]);
-      (rows.length === 2 ? addTwoMessages : addMessage).run(...values);
-    }
+    const [a, b] = messages;
+    if (a && b && messages.length === 2)
+      // prettier-ignore
+      addTwoMessages.run(
+        era, key, a.agentId, a.position, a.role, a.body,
+        era, key, b.agentId, b.position, b.role, b.body,
+      );
+    else
+      for (const row of messages)
+        addMessage.run(era, key, row.agentId, row.position, row.role, row.body);
   }
 
   /** The session is not as the commit expects it: written before, or not this worker's any more. */
