@@ -2,6 +2,7 @@
  * Part of `npm run build`. The sources are many small files, and loading each costs about a millisecond: what is
  * imported together is shipped together. Packages that only some need stay outside.
  */
+import { copyFileSync, existsSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
 const bundle = await rolldown({
@@ -13,10 +14,28 @@ const bundle = await rolldown({
     'sessions/stores/memory': 'src/sessions/stores/memory.ts',
     'sessions/stores/sqlite': 'src/sessions/stores/sqlite.ts',
     'sessions/stores/postgres': 'src/sessions/stores/postgres.ts',
+    'broadcasting/index': 'src/broadcasting/index.ts',
+    'broadcasting/broadcasters/pusher': 'src/broadcasting/broadcasters/pusher.ts',
+    'broadcasting/use-chat': 'src/broadcasting/use-chat.ts',
+    'ui/index': 'src/ui/index.ts',
+    'react/index': 'src/react/index.ts',
   },
-  external: ['openai', 'eventsource-parser', '@photostructure/sqlite', 'pg', /^node:/],
+  external: [
+    'openai',
+    'eventsource-parser',
+    '@photostructure/sqlite',
+    'pg',
+    'pusher',
+    'react',
+    'react/jsx-runtime',
+    /^node:/,
+  ],
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'] },
+  // 'use client' stays in the file, which is all it is for
+  onLog: (level, log, next) => {
+    if (log.code !== 'MODULE_LEVEL_DIRECTIVE') next(level, log);
+  },
 });
 await bundle.write({
   dir: 'dist',
@@ -25,3 +44,5 @@ await bundle.write({
   chunkFileNames: 'chunks/[name].js',
 });
 await bundle.close();
+if (existsSync('src/react/styles.css'))
+  copyFileSync('src/react/styles.css', 'dist/react/styles.css');

@@ -4,10 +4,10 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions: ['onward-source'] },
   ssr: { resolve: { conditions: ['onward-source'] } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
     setupFiles: ['test/setup/no-fetch.ts'],
     reporters: ['default', './test/setup/count-reporter.ts'],
-    coverage: { include: ['src/**'], exclude: ['src/**/*.test.ts'] },
+    coverage: { include: ['src/**'], exclude: ['src/**/*.test.{ts,tsx}'] },
   },
 });
 

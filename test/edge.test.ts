@@ -38,5 +38,5 @@ it('the core runs where there is no Node: bundled, with web globals alone', asyn
   const said = (await runInContext('edge.main()', context)) as string;
   expect(said).toBe('completed: 3');
   const kept = (await runInContext('edge.sessions()', context)) as string;
-  expect(kept).toMatch(/^completed: paid, 1\d events, 1 listed$/);
+  expect(kept).toBe('completed: paid, 21 events, 1 listed');
 });

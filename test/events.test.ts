@@ -46,11 +46,28 @@ describe('the order and content of events', () => {
     const { events, state } = await listen(agent, (wiretap) => agent.run('Hi', { wiretap }));
     const [before, after] = events.flatMap((e) => (e.type === 'ContinuationEvaluated' ? [e] : []));
     expect(events.map(own)).toEqual([
-      { type: 'AgentStarted', index: 0, agentName: 'shop', resumed: false, messageCount: 1 },
-      { type: 'ContinuationEvaluated', index: 1, stepNumber: 0, outcome: before!.outcome },
+      {
+        type: 'AgentStarted',
+        index: 0,
+        agentName: 'shop',
+        resumed: false,
+        previousStatus: 'pending',
+        previousStopReason: null,
+        messageCount: 1,
+        stepCount: 0,
+      },
+      {
+        type: 'MessageAdded',
+        index: 1,
+        messageId: state.messages.at(0)!.id,
+        role: 'user',
+        content: 'Hi',
+        stepNumber: 0,
+      },
+      { type: 'ContinuationEvaluated', index: 2, stepNumber: 0, outcome: before!.outcome },
       {
         type: 'AgentStepStarted',
-        index: 2,
+        index: 3,
         stepNumber: 1,
         attempt: 1,
         messageCount: 1,
@@ -64,10 +81,18 @@ describe('the order and content of events', () => {
         attempt: 1,
         content: 'Hello.',
       },
-      { type: 'TokenUsageReported', index: 3, usage, cost: null },
+      {
+        type: 'MessageAdded',
+        index: 4,
+        messageId: state.messages.at(1)!.id,
+        role: 'assistant',
+        content: 'Hello.',
+        stepNumber: 1,
+      },
+      { type: 'TokenUsageReported', index: 5, usage, cost: null },
       {
         type: 'AgentStepCompleted',
-        index: 4,
+        index: 6,
         stepNumber: 1,
         durationMs: 0,
         hasToolCalls: false,
@@ -76,17 +101,19 @@ describe('the order and content of events', () => {
         usage,
         outcome: state.lastContinuationOutcome,
       },
-      { type: 'ContinuationEvaluated', index: 5, stepNumber: 1, outcome: after!.outcome },
-      { type: 'AgentStateUpdated', index: 6, status: 'completed', stepCount: 1 },
+      { type: 'ContinuationEvaluated', index: 7, stepNumber: 1, outcome: after!.outcome },
+      { type: 'AgentStateUpdated', index: 8, status: 'completed', stepCount: 1 },
       {
         type: 'AgentFinished',
-        index: 7,
+        index: 9,
         status: 'completed',
+        previousStatus: 'in_progress',
         stopReason: 'completed',
         stepCount: 1,
         usage,
         cost: null,
         outcome: state.lastContinuationOutcome,
+        outputText: 'Hello.',
       },
     ]);
     expect(short(after!.outcome)).toBe('completed by ToolCallPresenceCheck');
@@ -112,11 +139,13 @@ describe('the order and content of events', () => {
     const { events, state } = await listen(agent, (wiretap) => agent.run('Lamps?', { wiretap }));
     expect(types(events)).toEqual([
       'AgentStarted',
+      'MessageAdded',
       'ContinuationEvaluated',
       'AgentStepStarted',
       'StreamChunk',
       'ToolCallDelta',
       'ToolCallDelta',
+      'MessageAdded',
       'ToolCallStarted',
       'ToolCallCompleted',
       'TokenUsageReported',
@@ -125,6 +154,7 @@ describe('the order and content of events', () => {
       'AgentStateUpdated',
       'AgentStepStarted',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',
@@ -132,11 +162,19 @@ describe('the order and content of events', () => {
       'AgentFinished',
     ]);
     const call = { tool: 'stock', toolCallId: 'call_1' };
-    expect(events.slice(6, 8).map(own)).toEqual([
-      { type: 'ToolCallStarted', index: 5, ...call, args },
+    expect(events.slice(7, 10).map(own)).toEqual([
+      {
+        type: 'MessageAdded',
+        index: 6,
+        messageId: state.messages.at(1)!.id,
+        role: 'assistant',
+        content: 'I will look.',
+        stepNumber: 1,
+      },
+      { type: 'ToolCallStarted', index: 7, ...call, args },
       {
         type: 'ToolCallCompleted',
-        index: 6,
+        index: 8,
         ...call,
         success: true,
         error: null,
@@ -148,17 +186,14 @@ describe('the order and content of events', () => {
     expect(JSON.parse(deltas.map((e) => e.argsDelta).join(''))).toEqual(args);
     expect(deltas).toMatchObject([call, call]);
     const [first] = state.steps;
-    expect(events[9]).toMatchObject({ hasToolCalls: true, finishReason: 'tool_calls' });
-    expect(events[10]).toMatchObject({ stepNumber: 1 });
-    for (const event of [events[9], events[10]])
+    expect(events[11]).toMatchObject({ hasToolCalls: true, finishReason: 'tool_calls' });
+    expect(events[12]).toMatchObject({ stepNumber: 1 });
+    for (const event of [events[11], events[12]])
       expect((event as { outcome: unknown }).outcome).toBe(first!.outcome);
-    expect(events[12]).toMatchObject({ stepNumber: 2, messageCount: 3, availableTools: ['stock'] });
-    expect(
-      events
-        .slice(0, 19)
-        .filter((e) => e.type !== 'StreamChunk')
-        .map((e) => e.index),
-    ).toEqual(Array.from({ length: 17 }, (_, i) => i));
+    expect(events[14]).toMatchObject({ stepNumber: 2, messageCount: 3, availableTools: ['stock'] });
+    expect(events.filter((e) => e.type !== 'StreamChunk').map((e) => e.index)).toEqual(
+      Array.from({ length: 20 }, (_, i) => i),
+    );
   });
 
   it('several calls of one step start and end on their own; a failed one says so', async () => {
@@ -213,6 +248,7 @@ describe('the order and content of events', () => {
     expect(state.output).toBe('All good.');
     expect(types(events)).toEqual([
       'AgentStarted',
+      'MessageAdded',
       'ContinuationEvaluated',
       'AgentStepStarted',
       'StreamChunk',
@@ -224,16 +260,17 @@ describe('the order and content of events', () => {
       'AgentStepStarted',
       'StreamChunk',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',
       'AgentStateUpdated',
       'AgentFinished',
     ]);
-    expect(events.slice(5, 9).map(own)).toEqual([
+    expect(events.slice(6, 10).map(own)).toEqual([
       {
         type: 'StepFailed',
-        index: 3,
+        index: 4,
         stepNumber: 1,
         attempt: 1,
         waitMs: 2000,
@@ -246,14 +283,14 @@ describe('the order and content of events', () => {
           at,
         },
       },
-      { type: 'StreamDiscarded', index: 4, stepNumber: 1, attempt: 1 },
+      { type: 'StreamDiscarded', index: 5, stepNumber: 1, attempt: 1 },
       {
         type: 'ContinuationEvaluated',
-        index: 5,
+        index: 6,
         stepNumber: 1,
         outcome: state.steps.at(0)!.outcome,
       },
-      { type: 'AgentStateUpdated', index: 6, status: 'in_progress', stepCount: 1 },
+      { type: 'AgentStateUpdated', index: 7, status: 'in_progress', stepCount: 1 },
     ]);
     const chunks = events.flatMap((e) => (e.type === 'StreamChunk' ? [e] : []));
     expect(
@@ -275,7 +312,7 @@ describe('the order and content of events', () => {
   it('a failed model call without shown text discards nothing; the last one fails the run', async () => {
     const agent = builder(DeterministicDriver.fromSteps(ScenarioStep.error('broken'))).build();
     const { events, state } = await listen(agent, (wiretap) => agent.run('go', { wiretap }));
-    expect(types(events).slice(2)).toEqual([
+    expect(types(events).slice(3)).toEqual([
       'AgentStepStarted',
       'StepFailed',
       'ContinuationEvaluated',
@@ -284,13 +321,15 @@ describe('the order and content of events', () => {
     ]);
     expect(own(events.at(-1)!)).toEqual({
       type: 'AgentFailed',
-      index: 6,
+      index: 7,
       status: 'failed',
+      previousStatus: 'in_progress',
       stopReason: 'error',
       stepCount: 1,
       usage: { input: 0, output: 0, total: 0, cachedInput: 0, reasoning: 0 },
       cost: null,
       outcome: state.lastContinuationOutcome,
+      outputText: '',
       error: { type: 'model', code: 'scripted', message: 'broken', retryable: true, at },
     });
   });
@@ -309,7 +348,7 @@ describe('the order and content of events', () => {
       .build();
     const { events, state } = await listen(agent, (wiretap) => agent.run('pay', { wiretap }));
     const deltas = Array<string>(4).fill('ToolCallDelta');
-    expect(types(events).slice(2)).toEqual([
+    expect(types(events).slice(3)).toEqual([
       'AgentStepStarted',
       ...deltas,
       'ToolCallStarted',
@@ -322,16 +361,17 @@ describe('the order and content of events', () => {
     expect(events.slice(-3).map(own)).toEqual([
       {
         type: 'ToolApprovalRequested',
-        index: 9,
+        index: 10,
         tool: 'pay',
         toolCallId: 'call_1',
         args: { eur: 5 },
       },
-      { type: 'AgentStateUpdated', index: 10, status: 'paused', stepCount: 0 },
+      { type: 'AgentStateUpdated', index: 11, status: 'paused', stepCount: 0 },
       {
         type: 'AgentPaused',
-        index: 11,
+        index: 12,
         kind: 'approval',
+        reason: null,
         pendingApprovals: [pending],
         stepCount: 0,
       },
@@ -349,13 +389,18 @@ describe('the order and content of events', () => {
       'AgentStateUpdated',
       'AgentStepStarted',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',
       'AgentStateUpdated',
       'AgentFinished',
     ]);
-    expect(resumed.events[0]).toMatchObject({ resumed: true, executionId: state.execution.id });
+    expect(resumed.events[0]).toMatchObject({
+      resumed: true,
+      previousStatus: 'paused',
+      executionId: state.execution.id,
+    });
     expect(resumed.events[1]).toMatchObject({ tool: 'pay', toolCallId: 'call_1' });
   });
 
@@ -399,10 +444,11 @@ describe('the order and content of events', () => {
         },
       }),
     );
-    expect(types(events).slice(2)).toEqual([
+    expect(types(events).slice(3)).toEqual([
       'AgentStepStarted',
       'StreamChunk',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',
@@ -414,8 +460,14 @@ describe('the order and content of events', () => {
       hasToolCalls: false,
       errorCount: 0,
     });
-    expect(events.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
+    expect(events.at(-1)).toMatchObject({
+      status: 'stopped',
+      stopReason: 'user_requested',
+      outputText: 'One two ',
+    });
+    const { id: messageId } = state.messages.at(1)!;
     expect(state.messages.at(1)).toMatchObject({ content: 'One two ' });
+    expect(events[6]).toMatchObject({ messageId, role: 'assistant', content: 'One two ' });
   });
 
   it('an abort before the first step: no step, one verdict, one last word', async () => {
@@ -423,8 +475,13 @@ describe('the order and content of events', () => {
     const { events } = await listen(agent, (wiretap) =>
       agent.run('go', { signal: AbortSignal.abort(), wiretap }),
     );
-    expect(types(events)).toEqual(['AgentStarted', 'ContinuationEvaluated', 'AgentFinished']);
-    expect(events[1]).toMatchObject({ stepNumber: 0, outcome: { stopReason: 'user_requested' } });
+    expect(types(events)).toEqual([
+      'AgentStarted',
+      'MessageAdded',
+      'ContinuationEvaluated',
+      'AgentFinished',
+    ]);
+    expect(events[2]).toMatchObject({ stepNumber: 0, outcome: { stopReason: 'user_requested' } });
   });
 
   it('an abort during a tool seals its call before the step is told', async () => {
@@ -518,6 +575,7 @@ describe('the order and content of events', () => {
       'AgentStateUpdated',
       'AgentStepStarted',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',
@@ -554,7 +612,7 @@ describe('the order and content of events', () => {
       const read: AgentEvent[] = [];
       for await (const event of stream) read.push(event);
       expect((await stream.result).output).toBe('7.');
-      expect(types(read)).toHaveLength(19 - 1);
+      expect(types(read)).toEqual(byRun);
     });
     const byIterate = await told(async (agent) => {
       for await (const state of agent.iterate('go')) expect(state.stepCount).toBeGreaterThan(0);
@@ -639,7 +697,9 @@ describe('listening', () => {
     const [silentLooks, silentTimes] = await measure(null);
     expect(silentLooks).toBe(0);
     expect(await measure('AgentPaused')).toEqual([0, silentTimes]);
-    expect(await measure('AgentFinished')).toEqual([0, silentTimes + 1]);
+    expect(await measure('TokenUsageReported')).toEqual([0, silentTimes + 2]);
+    expect(await measure('AgentFinished')).toEqual([1, silentTimes + 1]);
+    expect(await measure('MessageAdded')).toEqual([2, silentTimes + 2]);
     expect(await measure('ToolCallStarted')).toEqual([1, silentTimes + 1]);
   });
 
@@ -731,6 +791,7 @@ describe('logging a run', () => {
     const id = /^Agent \[[0-9a-f]{8}\] /;
     expect(lines.map(([level, , message]) => `${level} ${message.replace(id, '')}`)).toEqual([
       'info started (shop, 1 message)',
+      'debug user message, 2 characters',
       'info step 0: CONTINUE (requested by ToolCallPresenceCheck)',
       'debug step 1: started',
       'debug stock call_1: started',
@@ -747,6 +808,7 @@ describe('logging a run', () => {
       'info step 2: CONTINUE (requested by ToolCallPresenceCheck)',
       'debug is in_progress after 2 steps',
       'debug step 3: started',
+      'debug step 3: assistant message, 2 characters',
       'debug used 15 tokens',
       'debug step 3: completed in 0 ms (stop)',
       'info step 3: STOP (completed)',

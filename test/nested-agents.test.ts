@@ -331,6 +331,7 @@ describe('identity and events', () => {
       'AgentStateUpdated',
       'AgentStepStarted',
       'StreamChunk',
+      'MessageAdded',
       'TokenUsageReported',
       'AgentStepCompleted',
       'ContinuationEvaluated',

@@ -95,4 +95,33 @@ describe('without the packages of providers', () => {
       ...(hasSqlite ? [] : ['package_missing @photostructure/sqlite']),
     ]);
   });
+
+  it('the Pusher broadcaster loads, and its first call says what to install', () => {
+    const said = printed(`
+      import { pusherBroadcaster } from 'onward/broadcasting/pusher';
+      await pusherBroadcaster({ appId: 'a', key: 'k', secret: 's', host: 'localhost' })
+        .broadcast('agent.s', { type: 'agent.status' })
+        .catch((error) => console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]));
+    `);
+    expect(said).toBe('package_missing pusher');
+  });
+
+  it('broadcasting and the screen need no package', () => {
+    expect(
+      printed(`
+        import { AgentBuilder } from 'onward';
+        import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
+        import { DeterministicDriver } from 'onward/testing';
+        import { newUiState, reduceEnvelope } from 'onward/ui';
+        const broadcaster = memoryBroadcaster();
+        const adapter = new AgentEventEnvelopeAdapter({ broadcaster, sessionId: 's', executionId: 'e' });
+        const agent = AgentBuilder.base().withModel(DeterministicDriver.fromResponses('hello')).build();
+        let screen = newUiState();
+        broadcaster.subscribe('agent.s', (envelope) => { screen = reduceEnvelope(screen, envelope); });
+        await agent.run('hi', { executionId: 'e', wiretap: adapter.wiretap() });
+        await adapter.flush();
+        console.log(screen.status, screen.messages.map(({ content }) => content).join(' '));
+      `),
+    ).toBe('completed hi hello');
+  });
 });

@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as core from 'onward';
+import * as broadcasting from 'onward/broadcasting';
+import * as pusher from 'onward/broadcasting/pusher';
+import * as useChat from 'onward/broadcasting/use-chat';
 import * as aiSdkDriver from 'onward/drivers/ai-sdk';
 import * as openaiDriver from 'onward/drivers/openai';
+import * as react from 'onward/react';
 import * as memory from 'onward/stores/memory';
 import * as postgres from 'onward/stores/postgres';
 import * as sqlite from 'onward/stores/sqlite';
 import * as testing from 'onward/testing';
+import * as ui from 'onward/ui';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly exports: Record<string, unknown>;
@@ -34,6 +39,12 @@ describe('public API', () => {
       './stores/memory',
       './stores/sqlite',
       './stores/postgres',
+      './broadcasting',
+      './broadcasting/pusher',
+      './broadcasting/use-chat',
+      './ui',
+      './react',
+      './react/styles.css',
       './package.json',
     ]);
   });
@@ -46,6 +57,11 @@ describe('public API', () => {
     ['onward/stores/memory', memory, 'src/sessions/stores/memory.ts'],
     ['onward/stores/sqlite', sqlite, 'src/sessions/stores/sqlite.ts'],
     ['onward/stores/postgres', postgres, 'src/sessions/stores/postgres.ts'],
+    ['onward/broadcasting', broadcasting, 'src/broadcasting/index.ts'],
+    ['onward/broadcasting/pusher', pusher, 'src/broadcasting/broadcasters/pusher.ts'],
+    ['onward/broadcasting/use-chat', useChat, 'src/broadcasting/use-chat.ts'],
+    ['onward/ui', ui, 'src/ui/index.ts'],
+    ['onward/react', react, 'src/react/index.ts'],
   ])('%s exports exactly these names', (_subpath, module, file) => {
     expect({ values: Object.keys(module).toSorted(), types: typeNames(file) }).toMatchSnapshot();
   });

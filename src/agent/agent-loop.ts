@@ -5,8 +5,9 @@ import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isRecord } from '../json.ts';
-import { AgentState } from './agent-state.ts';
-import { statusFacts } from './agent-status.ts';
+import type { Message } from '../messages/message.ts';
+import { AgentState, type Pause } from './agent-state.ts';
+import { statusFacts, type AgentStatus } from './agent-status.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
   HookFailure,
@@ -36,7 +37,7 @@ export async function perform(
   const { journal } = run;
   const inner = async ({ state }: { readonly state: AgentState }): Promise<AgentState> => {
     run.state = state;
-    begin(run, isResumed);
+    judgeStart(run, isResumed);
     while (run.state.status === 'in_progress' && !isHandedOver(run)) {
       await takeStep(run);
       if (afterStep) await afterStep(run.state);
@@ -44,6 +45,7 @@ export async function perform(
     return run.state;
   };
   try {
+    announceStart(run, isResumed);
     if (journal && !run.parent) await journal.save(run.state);
     if (!execution) await inner(run);
     else await insideHooks(run, execution, inner);
@@ -102,15 +104,41 @@ async function insideHooks(
   }
 }
 
-/** Tells that work begins and, where nothing was judged yet, asks the criteria before the first step. */
-export function begin(run: Run, isResumed: boolean): void {
+/** Tells that work begins, and on what. Goes into the first commit of a journal: no log can lack it. */
+export function announceStart(run: Run, isResumed: boolean): void {
   const { events, state } = run;
   if (events.wants('AgentStarted'))
     events.emit('AgentStarted', {
       agentName: run.agent.name,
       resumed: isResumed,
+      previousStatus: run.previousStatus,
+      previousStopReason: run.previousStopReason,
       messageCount: state.messages.length,
+      stepCount: state.stepCount,
     });
+  if (!isResumed && run.parent === null && events.wants('MessageAdded')) announceInput(run);
+}
+
+/** The messages that the run answers: the newest one, and what the user has said before it since the last run. */
+function announceInput({ events, messagesBefore, state: { messages } }: Run): void {
+  let first = messages.length;
+  while (first > messagesBefore && isFromUser(messages.at(first - 1))) first -= 1;
+  for (const { id, text } of messages.slice(first))
+    events.emit('MessageAdded', {
+      messageId: id,
+      role: 'user',
+      content: events.redacted(text),
+      stepNumber: 0,
+    });
+}
+
+/** The loop also speaks as the user, to ask the model for more. */
+const isFromUser = (message: Message | undefined): boolean =>
+  message?.isUser() === true && message.metadata['synthetic'] !== true;
+
+/** Where nothing was judged yet, asks the criteria before the first step. */
+export function judgeStart(run: Run, isResumed: boolean): void {
+  const { events, state } = run;
   const isJudged = state.lastContinuationOutcome?.shouldContinue === true;
   if (state.unfinishedStep || (isResumed && isJudged && !run.cancellation.cause)) return;
   const outcome = verdict(run, run.now());
@@ -245,25 +273,42 @@ function forbid(
   settle(run, outcome, null, null);
 }
 
+/** Of a run that goes on elsewhere. */
+const noPause: Pick<Pause, 'kind' | 'reason' | 'pendingApprovals'> = {
+  kind: 'handover',
+  pendingApprovals: [],
+};
+
 /** One last word per run or resume, as the status says. */
-export function end(run: Run): void {
+export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void {
   const { events, state } = run;
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
   const { event } = statusFacts(status, stopReason);
   if (status === 'in_progress' || event === 'AgentPaused') {
     announcePause(run);
     if (!events.wants('AgentPaused')) return;
-    const { kind, pendingApprovals } = state.pause ?? { kind: 'handover', pendingApprovals: [] };
+    const { kind, reason = null, pendingApprovals } = state.pause ?? noPause;
     events.emit('AgentPaused', {
       kind,
+      reason: events.redacted(reason),
       pendingApprovals: events.redacted(pendingApprovals),
       stepCount,
     });
     return;
   }
-  const fields = { status, stopReason, stepCount, usage, cost, outcome };
-  if (event === 'AgentFailed') {
-    if (events.wants(event))
-      events.emit(event, { ...fields, error: state.currentStep?.errors.at(-1) ?? null });
-  } else if (event === 'AgentFinished' && events.wants(event)) events.emit(event, fields);
+  if (event === null || !events.wants(event)) return;
+  const outputText = events.redacted(state.outputText);
+  const fields = {
+    status,
+    previousStatus,
+    stopReason,
+    stepCount,
+    usage,
+    cost,
+    outcome,
+    outputText,
+  };
+  if (event === 'AgentFailed')
+    events.emit(event, { ...fields, error: state.currentStep?.errors.at(-1) ?? null });
+  else if (event === 'AgentFinished') events.emit(event, fields);
 }

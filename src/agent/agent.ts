@@ -2,7 +2,7 @@ import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
 import { createEventBus, type EventBus } from '../events/event-bus.ts';
 import type { Tool } from '../tools/tool.ts';
-import { begin, end, perform, takeStep } from './agent-loop.ts';
+import { announceStart, end, judgeStart, perform, takeStep } from './agent-loop.ts';
 import { defineAgent, type AgentDefinition, type AgentOptions } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
@@ -105,7 +105,10 @@ export function createAgent(options: AgentOptions): Agent {
       const run = isNew ? starting(state, given) : new Run(definition, bus, state, given);
       if (!isNew) continueByHand(run);
       try {
-        if (isNew) begin(run, false);
+        if (isNew) {
+          announceStart(run, false);
+          judgeStart(run, false);
+        }
         if (run.state.status === 'in_progress') await takeStep(run);
       } finally {
         run.dispose();

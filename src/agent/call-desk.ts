@@ -55,6 +55,7 @@ export class CallDesk {
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
     const isResumed = this.#draft.children?.has(toolCallId) === true;
+    this.#run.tellMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
     const { toolCall } = agent.hooks;
@@ -210,6 +211,7 @@ export class CallDesk {
       ? { callId: id, kind, value, error, durationMs }
       : { callId: id, kind, value, durationMs };
     this.#draft.results[this.#place] = result;
+    this.#run.tellMessage();
     this.#run.journal?.finish(result, name, this.#checkpoint());
     if (!events.wants('ToolCallCompleted')) return;
     events.emit('ToolCallCompleted', {

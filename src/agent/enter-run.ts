@@ -118,7 +118,7 @@ export function stopOpen(
       run.events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
   }
   run.dispose();
-  end(run);
+  end(run, run.previousStatus);
   return run.state;
 }
 

@@ -152,6 +152,7 @@ function outputOf(
 function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: ContinuationOutcome): void {
   const { events, state } = run;
   if (events.isSilent) return;
+  run.tellMessage();
   const { number: stepNumber, attempt, errors, usage, cost } = step;
   const [failure] = errors;
   if (step.type === 'error' && failure) {
@@ -206,6 +207,7 @@ function pauseStep(run: Run, draft: StepDraft): void {
 /** Told with the last word of the run: by then the pause can be written down, whatever hooks did in between. */
 export function announcePause(run: Run): void {
   const { events, state, newApprovals } = run;
+  run.tellMessage();
   if (newApprovals === null) return;
   run.newApprovals = null;
   if (events.wants('ToolApprovalRequested'))

@@ -231,6 +231,9 @@ class Answer {
         metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
       }),
     );
+    if (!this.#run.events.wants('MessageAdded') || content.trim() === '') return;
+    const { messageId, number: stepNumber } = draft;
+    this.#run.untold = { messageId, role: 'assistant', content, stepNumber };
   }
 
   /** Late chunks of a call that is over change nothing. */

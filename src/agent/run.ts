@@ -1,15 +1,17 @@
 import { Cancellation } from '../cancellation.ts';
 import { isoTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { bothRedactors, type Redactor } from '../errors/redactor.ts';
-import type { EventListener, PendingApproval } from '../events/agent-event.ts';
+import type { EventListener, FieldsOf, PendingApproval } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
+import type { AgentStatus } from './agent-status.ts';
 import type { Approvals } from './approvals.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
@@ -49,9 +51,16 @@ export class Run implements CallFrame {
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
   usedIds: Set<string> = new Set();
+  /** What the state was when the run took it up. */
+  readonly previousStatus: AgentStatus;
+  readonly previousStopReason: StopReason | null;
+  /** How much of the conversation earlier runs have begun with. */
+  readonly messagesBefore: number;
   state: AgentState;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
+  /** A complete text of the model that nobody has heard of yet. */
+  untold: FieldsOf<'MessageAdded'> | null = null;
   /** Approvals that nobody was asked for yet: set by a pause, told with the last word of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
   /** The caller of `iterate` went away: stop between steps, without a verdict. */
@@ -73,6 +82,9 @@ export class Run implements CallFrame {
     this.parent = parent;
     this.depth = parent ? parent.depth + 1 : 0;
     this.state = state;
+    this.previousStatus = state.status;
+    this.previousStopReason = state.stopReason;
+    this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = options.deps ?? parent?.deps ?? {};
     this.approvals = options.approvals ? ownAnswers(options.approvals) : noAnswers;
     this.journal = options.journal ?? null;
@@ -110,6 +122,14 @@ export class Run implements CallFrame {
       retryable: report.retryable ?? true,
       at: isoTime(this.now()),
     };
+  }
+
+  /** Told where the step is written down, in the same moment: a log has it once, whenever a process dies. */
+  tellMessage(): void {
+    const { untold, events } = this;
+    if (untold === null) return;
+    this.untold = null;
+    events.emit('MessageAdded', { ...untold, content: events.redacted(untold.content) });
   }
 
   get hookContext(): HookContext {

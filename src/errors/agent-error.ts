@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'model_call_failed'
   | 'script_exhausted'
   | 'session_not_found'
+  | 'ref_not_found'
   | 'conflict'
   | 'awaiting_approval'
   | 'stale_owner'

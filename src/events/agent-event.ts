@@ -28,7 +28,20 @@ interface EventFields {
   readonly AgentStarted: {
     readonly agentName: string;
     readonly resumed: boolean;
+    /** What the run was before: `pending`, `paused`, or how it had ended before a grant. */
+    readonly previousStatus: string;
+    readonly previousStopReason: StopReason | null;
     readonly messageCount: number;
+    /** More than 0 where it goes on. */
+    readonly stepCount: number;
+  };
+  /** A user's message that a run answers, or a text of the model that is complete. */
+  readonly MessageAdded: {
+    readonly messageId: string;
+    readonly role: 'user' | 'assistant';
+    readonly content: string;
+    /** 0 for what the run begins with. */
+    readonly stepNumber: number;
   };
   readonly AgentStepStarted: {
     readonly stepNumber: number;
@@ -89,6 +102,8 @@ interface EventFields {
   readonly AgentStateUpdated: { readonly status: string; readonly stepCount: number };
   readonly AgentPaused: {
     readonly kind: string;
+    /** What was said by whoever asked for the pause. */
+    readonly reason: string | null;
     readonly pendingApprovals: readonly PendingApproval[];
     readonly stepCount: number;
   };
@@ -98,11 +113,15 @@ interface EventFields {
 
 interface EndFields {
   readonly status: string;
+  /** `in_progress`, or `paused` where a run was ended that waited. */
+  readonly previousStatus: string;
   readonly stopReason: StopReason | null;
   readonly stepCount: number;
   readonly usage: Usage;
   readonly cost: number | null;
   readonly outcome: ContinuationOutcome | null;
+  /** The last text of the model in this execution, '' if there is none. */
+  readonly outputText: string;
 }
 
 export type AgentEventType = keyof EventFields;

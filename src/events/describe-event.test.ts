@@ -26,7 +26,13 @@ const stops = ContinuationOutcome.resolve([
     stopReason: 'steps_limit',
   },
 ]);
-const ended = { stepCount: 3, usage, cost: null };
+const ended = {
+  previousStatus: 'in_progress',
+  stepCount: 3,
+  usage,
+  cost: null,
+  outputText: 'Hello',
+};
 const waiting = { callId: 'call_1', tool: 'pay', args: {}, path: [] };
 
 type Row = {
@@ -36,13 +42,37 @@ type Row = {
 const rows: readonly Row[] = [
   [
     'AgentStarted',
-    { agentName: 'support', resumed: false, messageCount: 1 },
+    {
+      agentName: 'support',
+      resumed: false,
+      previousStatus: 'pending',
+      previousStopReason: null,
+      messageCount: 1,
+      stepCount: 0,
+    },
     'started (support, 1 message)',
   ],
   [
     'AgentStarted',
-    { agentName: 'support', resumed: true, messageCount: 9 },
+    {
+      agentName: 'support',
+      resumed: true,
+      previousStatus: 'paused',
+      previousStopReason: null,
+      messageCount: 9,
+      stepCount: 2,
+    },
     'resumed (support, 9 messages)',
+  ],
+  [
+    'MessageAdded',
+    { messageId: 'msg_1', role: 'user', content: 'Hello', stepNumber: 0 },
+    'user message, 5 characters',
+  ],
+  [
+    'MessageAdded',
+    { messageId: 'msg_1', role: 'assistant', content: '7', stepNumber: 3 },
+    'step 3: assistant message, 1 character',
   ],
   [
     'AgentStepStarted',
@@ -143,7 +173,7 @@ const rows: readonly Row[] = [
   ['AgentStateUpdated', { status: 'in_progress', stepCount: 3 }, 'is in_progress after 3 steps'],
   [
     'AgentPaused',
-    { kind: 'approval', pendingApprovals: [waiting], stepCount: 3 },
+    { kind: 'approval', reason: null, pendingApprovals: [waiting], stepCount: 3 },
     'paused (approval, 1 approval pending)',
   ],
   [
@@ -182,6 +212,7 @@ describe('describeEvent', () => {
   it('has a line for every type of event', () => {
     const types: Record<AgentEventType, true> = {
       AgentStarted: true,
+      MessageAdded: true,
       AgentStepStarted: true,
       StreamChunk: true,
       ToolCallDelta: true,

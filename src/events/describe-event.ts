@@ -10,6 +10,8 @@ function what(e: AgentEvent): string {
   switch (e.type) {
     case 'AgentStarted':
       return `${e.resumed ? 'resumed' : 'started'} (${e.agentName}, ${count(e.messageCount, 'message')})`;
+    case 'MessageAdded':
+      return `${e.stepNumber === 0 ? '' : `step ${e.stepNumber}: `}${e.role} message, ${count(e.content.length, 'character')}`;
     case 'AgentStepStarted':
       return `step ${e.stepNumber}: started${e.attempt > 1 ? `, attempt ${e.attempt}` : ''}`;
     case 'StreamChunk':

@@ -4,7 +4,14 @@ import type { AgentEvent } from './agent-event.ts';
 import { createEventBus } from './event-bus.ts';
 import { RunEvents, type RunEventsOptions } from './run-events.ts';
 
-const started = { agentName: 'a', resumed: false, messageCount: 1 };
+const started = {
+  agentName: 'a',
+  resumed: false,
+  previousStatus: 'pending',
+  previousStopReason: null,
+  messageCount: 1,
+  stepCount: 0,
+};
 const chunk = { messageId: 'm', stepNumber: 1, attempt: 1, content: 'hi' };
 
 function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {

@@ -1,4 +1,10 @@
 export {
+  broadcasterContract,
+  type BroadcasterContractCase,
+  type BroadcasterRig,
+  type ChannelReader,
+} from './broadcaster-contract.ts';
+export {
   DeterministicDriver,
   type DeterministicOptions,
   type RecordedRequest,

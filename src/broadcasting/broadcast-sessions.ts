@@ -1,0 +1,141 @@
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { SessionEvent } from '../sessions/session-worker.ts';
+import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
+import type { Broadcaster } from './broadcaster.ts';
+import { channelOf } from './envelope.ts';
+import { AgentEventEnvelopeAdapter, queueFor } from './envelope-adapter.ts';
+import {
+  reportDrop,
+  type BroadcastStats,
+  type DeliveryOptions,
+  type Drop,
+  type EnvelopeQueue,
+} from './envelope-queue.ts';
+
+export interface BroadcastSessionsOptions extends DeliveryOptions {
+  readonly broadcaster: Broadcaster;
+  /** Default: `BroadcastConfig.standard()`. */
+  readonly config?: BroadcastSettings;
+}
+
+export interface SessionBroadcasts {
+  readonly stats: BroadcastStats;
+  /** Sessions that are at work here, or whose last envelopes are on their way. */
+  readonly sessions: number;
+  /** True when everything is out or given up, false when the time (5 seconds) was over before. */
+  flush(timeoutMs?: number): Promise<boolean>;
+  /** Hears no more, flushes, then gives up what is left. */
+  close(timeoutMs?: number): Promise<boolean>;
+}
+
+interface Line {
+  readonly queue: EnvelopeQueue;
+  executionId: string;
+  adapter: AgentEventEnvelopeAdapter;
+  /** The run has ended or paused, or went elsewhere. */
+  isOver: boolean;
+}
+
+/** A session that was taken over elsewhere says no more: beyond this many the oldest silent one is forgotten. */
+const MOST_LINES = 10_000;
+/** Losses are told at most this often where nobody asked for them. */
+const REPORT_MS = 60_000;
+
+/** Broadcasts every session that this runtime works on. */
+export function broadcastSessions(
+  runtime: SessionRuntime,
+  options: BroadcastSessionsOptions,
+): SessionBroadcasts {
+  const { broadcaster, config = BroadcastConfig.standard() } = options;
+  const lines = new Map<string, Line>();
+  const past = { sent: 0, dropped: 0, retried: 0, failed: 0 };
+  let reportedAt = Number.NEGATIVE_INFINITY;
+
+  /** Of a line whose queue is empty. */
+  const letGo = (sessionId: string, line: Line): void => {
+    if (lines.get(sessionId) !== line) return;
+    lines.delete(sessionId);
+    const { sent, dropped, retried, failed } = line.queue.stats;
+    past.sent += sent;
+    past.dropped += dropped;
+    past.retried += retried;
+    past.failed += failed;
+    void line.queue.close();
+  };
+
+  const report =
+    (channel: string) =>
+    (drop: Drop): void => {
+      if (Date.now() - reportedAt < REPORT_MS) return;
+      reportedAt = Date.now();
+      reportDrop(drop, { broadcaster, channel });
+    };
+  const adapterFor = (
+    sessionId: string,
+    executionId: string,
+    queue: EnvelopeQueue,
+  ): AgentEventEnvelopeAdapter =>
+    new AgentEventEnvelopeAdapter({ broadcaster, sessionId, executionId, config }, queue);
+  const open = (sessionId: string, executionId: string): Line => {
+    if (lines.size >= MOST_LINES) forgetOldest(lines, letGo);
+    const onDrop = report(channelOf(sessionId));
+    const queue = queueFor({ onDrop, ...options, config, sessionId });
+    const adapter = adapterFor(sessionId, executionId, queue);
+    const line = { queue, executionId, adapter, isOver: false };
+    lines.set(sessionId, line);
+    return line;
+  };
+
+  const hear = ({ sessionId, seq, event }: SessionEvent): void => {
+    const { executionId } = event;
+    const line = lines.get(sessionId) ?? open(sessionId, executionId);
+    if (line.executionId !== executionId) {
+      line.executionId = executionId;
+      line.adapter = adapterFor(sessionId, executionId, line.queue);
+    }
+    line.adapter.send(event, seq);
+    line.isOver = isLast(event);
+    if (!line.isOver) return;
+    const leave = (): void => {
+      if (line.isOver) letGo(sessionId, line);
+    };
+    line.queue.whenEmpty(leave);
+  };
+  const unsubscribe = runtime.wiretap(hear);
+
+  const all = async (work: (queue: EnvelopeQueue) => Promise<boolean>): Promise<boolean> => {
+    const done = await Promise.all(Array.from(lines.values(), ({ queue }) => work(queue)));
+    return done.every(Boolean);
+  };
+  return {
+    get stats() {
+      const sum = { queued: 0, ...past };
+      for (const { queue } of lines.values()) {
+        const stats = queue.stats;
+        for (const name of Object.keys(sum) as (keyof BroadcastStats)[]) sum[name] += stats[name];
+      }
+      return sum;
+    },
+    get sessions() {
+      return lines.size;
+    },
+    flush: (timeoutMs) => all((queue) => queue.flush(timeoutMs)),
+    close(timeoutMs) {
+      unsubscribe();
+      return all((queue) => queue.close(timeoutMs));
+    },
+  };
+}
+
+/** The last word of a run of the root agent, also where it goes on elsewhere. */
+const isLast = ({ type, parentAgentId }: AgentEvent): boolean =>
+  parentAgentId === null &&
+  (type === 'AgentFinished' || type === 'AgentFailed' || type === 'AgentPaused');
+
+function forgetOldest(
+  lines: ReadonlyMap<string, Line>,
+  letGo: (sessionId: string, line: Line) => void,
+): void {
+  for (const [sessionId, line] of lines) if (line.queue.isEmpty) return letGo(sessionId, line);
+}

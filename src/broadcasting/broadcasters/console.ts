@@ -1,0 +1,63 @@
+import { defaultRedactor } from '../../errors/redactor.ts';
+import type { Broadcaster } from '../broadcaster.ts';
+import type { Cut, Envelope } from '../envelope.ts';
+import { clip } from '../wire-text.ts';
+
+/** Characters of a text that a line shows. */
+const SHOWN = 80;
+
+/** One line for each envelope: to see on a terminal what a screen would get. */
+export function consoleBroadcaster({
+  log = (line) => console.log(line),
+}: { readonly log?: (line: string) => void } = {}): Broadcaster {
+  const tell = (channel: string, envelope: Envelope): void =>
+    log(defaultRedactor.text(`${channel} ${describeEnvelope(envelope)}`));
+  return {
+    name: 'console',
+    broadcast(channel, envelope, signal) {
+      signal?.throwIfAborted();
+      tell(channel, envelope);
+    },
+    broadcastBatch(broadcasts, signal) {
+      signal?.throwIfAborted();
+      for (const { channel, envelope } of broadcasts) tell(channel, envelope);
+    },
+  };
+}
+
+/** `#12 agent.step.completed: step 3, tool_calls, 200 tokens`. */
+export function describeEnvelope(envelope: Envelope): string {
+  const { seq, type, parent_agent_id: parent } = envelope;
+  const place = seq === null ? '' : `#${seq} `;
+  return `${place}${type}${parent === undefined ? '' : ' (nested)'}: ${what(envelope)}`;
+}
+
+function what({ type, payload: p }: Envelope): string {
+  switch (type) {
+    case 'agent.status':
+      return `${p.previous_status} -> ${p.status}${p.stop_message === undefined ? '' : `. ${p.stop_message}`}`;
+    case 'agent.message':
+      return `${p.role} ${shown(p.content)}`;
+    case 'agent.step.started':
+      return `step ${p.step}`;
+    case 'agent.step.completed':
+      return `step ${p.step}, ${p.finish_reason ?? 'cut'}, ${p.usage.total} tokens`;
+    case 'agent.tool.started':
+      return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
+    case 'agent.tool.completed':
+      return `${p.tool} ${p.tool_call_id} ${p.success ? 'ok' : 'failed'} ${shown(p.error ?? p.result_summary)}`;
+    case 'agent.approval.requested':
+      return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
+    case 'agent.continuation':
+      return `step ${p.step} ${p.should_continue ? 'goes on' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
+    case 'agent.stream.chunk':
+      return p.is_complete ? `step ${p.step} complete` : `step ${p.step} ${shown(p.content)}`;
+    case 'agent.stream.discarded':
+      return `step ${p.step}, attempt ${p.attempt}`;
+    case 'agent.tool.delta':
+      return `${p.tool_call_id} ${shown(p.args_delta)}`;
+  }
+}
+
+const shown = (text: string | Cut): string =>
+  JSON.stringify(clip(typeof text === 'string' ? text : text.summary, SHOWN));

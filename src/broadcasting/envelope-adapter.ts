@@ -1,0 +1,128 @@
+import { invalidOption } from '../errors/agent-error.ts';
+import type { AgentEvent, EventListener } from '../events/agent-event.ts';
+import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
+import type { Broadcaster } from './broadcaster.ts';
+import { channelOf, type Envelope } from './envelope.ts';
+import { envelopeOf, isNumbered, type EnvelopeOfEvent } from './envelope-of.ts';
+import { frameFor } from './frame-budget.ts';
+import { EnvelopeQueue, type BroadcastStats, type DeliveryOptions } from './envelope-queue.ts';
+import { StreamEnvelopes } from './stream-envelopes.ts';
+
+export interface EnvelopeAdapterOptions extends DeliveryOptions {
+  readonly broadcaster: Broadcaster;
+  readonly sessionId: string;
+  readonly executionId: string;
+  /** Default: `BroadcastConfig.standard()`. */
+  readonly config?: BroadcastSettings;
+  /** On a resume: the `seq` of the adapter before, where the count goes on. */
+  readonly after?: number;
+}
+
+const standard = BroadcastConfig.standard();
+
+/** Tells a user's screen what one execution does. It only listens: nothing that it does can hold up or fail a run. */
+export class AgentEventEnvelopeAdapter {
+  readonly #sessionId: string;
+  readonly #executionId: string;
+  readonly #envelopeOf: EnvelopeOfEvent;
+  readonly #queue: EnvelopeQueue;
+  readonly #stream: StreamEnvelopes | null;
+  readonly #push: (envelope: Envelope) => void;
+  #seq: number;
+  /** Null until the first numbered event, unless it was given. */
+  #prev: number | null;
+  #last: AgentEvent | null = null;
+
+  /** A `queue` is shared by the executions of a session, so that their envelopes leave in order. */
+  constructor(options: EnvelopeAdapterOptions, queue: EnvelopeQueue = queueFor(options)) {
+    const { sessionId, executionId, after } = options;
+    const config = fitting(options.config ?? standard, options.broadcaster);
+    for (const name of ['sessionId', 'executionId'] as const)
+      if (typeof options[name] !== 'string' || options[name] === '')
+        throw invalidOption(`AgentEventEnvelopeAdapter ${name}`, options[name], 'an id');
+    if (after !== undefined && !(Number.isInteger(after) && after >= 0))
+      throw invalidOption('AgentEventEnvelopeAdapter after', after, 'a whole number from 0');
+    this.#sessionId = sessionId;
+    this.#executionId = executionId;
+    this.#envelopeOf = envelopeOf(config);
+    this.#queue = queue;
+    this.#stream = config.includeStream ? new StreamEnvelopes(options, config) : null;
+    this.#push = (envelope) => this.#queue.push(envelope);
+    this.#seq = after ?? 0;
+    this.#prev = after ?? null;
+  }
+
+  /** For `agent.run(state, { executionId, wiretap })`: hears this execution alone, its nested agents included. */
+  wiretap(): EventListener {
+    return (event) => {
+      // an agent and a run may both be tapped: the same event comes twice in a row
+      if (event.executionId !== this.#executionId || event === this.#last) return;
+      this.#last = event;
+      this.#take(event, isNumbered(event.type) ? this.#seq + 1 : null);
+    };
+  }
+
+  /** An event of a session with its number in the log, null for chunks and deltas. */
+  send(event: AgentEvent, seq: number | null): void {
+    if (event.executionId !== this.#executionId) return;
+    if (seq === null ? event !== this.#last : seq > this.#seq) this.#take(event, seq);
+    this.#last = event;
+  }
+
+  /** Number of the last event, sent or filtered. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get stats(): BroadcastStats {
+    return this.#queue.stats;
+  }
+
+  /** True when everything is out or given up, false when the time (5 seconds) was over before. */
+  flush(timeoutMs?: number): Promise<boolean> {
+    return this.#queue.flush(timeoutMs);
+  }
+
+  /** Flushes, then gives up what is left. */
+  close(timeoutMs?: number): Promise<boolean> {
+    return this.#queue.close(timeoutMs);
+  }
+
+  #take(event: AgentEvent, seq: number | null): void {
+    const stream = this.#stream;
+    if (seq === null) {
+      if (stream === null) return;
+      if (event.type === 'StreamChunk') stream.chunk(event, this.#push);
+      else if (event.type === 'ToolCallDelta') stream.delta(event, this.#push);
+      return;
+    }
+    this.#seq = seq;
+    this.#prev ??= seq - 1;
+    stream?.closing(event, this.#push);
+    const envelope = this.#envelopeOf(event, this.#sessionId, seq, this.#prev);
+    if (envelope === null) return;
+    this.#prev = seq;
+    this.#queue.push(envelope);
+  }
+}
+
+const fitted = new WeakMap<Broadcaster, WeakMap<BroadcastSettings, BroadcastSettings>>();
+
+/** With frames that the broadcaster takes, where it takes less than the config allows. Once for all adapters. */
+function fitting(config: BroadcastSettings, broadcaster: Broadcaster): BroadcastSettings {
+  const { frameBytes } = broadcaster;
+  if (frameBytes === undefined || frameFor(frameBytes) >= config.frameBytes) return config;
+  const known = fitted.get(broadcaster) ?? new WeakMap<BroadcastSettings, BroadcastSettings>();
+  fitted.set(broadcaster, known);
+  const own = known.get(config) ?? { ...config, frameBytes: frameFor(frameBytes) };
+  known.set(config, own);
+  return own;
+}
+
+/** The queue of one session, as the options want it. */
+export const queueFor = ({
+  sessionId,
+  config = standard,
+  ...options
+}: Omit<EnvelopeAdapterOptions, 'executionId'>): EnvelopeQueue =>
+  new EnvelopeQueue({ ...options, channel: channelOf(sessionId), queueSize: config.queueSize });

@@ -1,0 +1,345 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import { StopReason } from '../continuation/stop-reason.ts';
+import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
+import type { Cut, Envelope } from './envelope.ts';
+import { envelopeOf } from './envelope-of.ts';
+import { wireBytes } from './frame-budget.ts';
+
+const base = {
+  agentId: '1f3a9c02-77aa-4bbb-8ccc-0123456789ab',
+  parentAgentId: null,
+  executionId: 'e1',
+  index: 0,
+  at: '2026-01-16T12:00:00.000Z',
+};
+const usage = { input: 10, output: 5, total: 15, cachedInput: 3, reasoning: 2 };
+const forbid = (reason: string, more: object = {}): ContinuationOutcome =>
+  ContinuationOutcome.resolve([
+    { criterion: 'Mine', decision: 'forbid', reason, context: {}, stopReason: 'guard', ...more },
+  ]);
+const ended = { stepCount: 3, usage, cost: null, stopReason: 'guard', status: 'stopped' };
+const end = (fields: object = {}): object => ({
+  ...ended,
+  outcome: forbid('enough'),
+  outputText: 'text',
+  ...fields,
+});
+
+const map = (
+  type: AgentEventType,
+  fields: object,
+  settings: Partial<BroadcastSettings> = {},
+): Envelope | null =>
+  envelopeOf(BroadcastConfig.debug(settings))(
+    { ...base, type, ...fields } as AgentEvent,
+    's1',
+    12,
+    11,
+  );
+const payload = (...given: Parameters<typeof map>): Record<string, unknown> => ({
+  ...map(...given)!.payload,
+});
+
+describe('which events have an envelope', () => {
+  const fields: Record<AgentEventType, object> = {
+    AgentStarted: { agentName: 'a', resumed: false, previousStatus: 'pending', messageCount: 1 },
+    MessageAdded: { messageId: 'm', role: 'user', content: 'hi', stepNumber: 0 },
+    AgentStepStarted: { stepNumber: 1, attempt: 1, messageCount: 1, availableTools: [] },
+    StreamChunk: { messageId: 'm', stepNumber: 1, attempt: 1, content: 'x' },
+    ToolCallDelta: { toolCallId: 'c', tool: 't', argsDelta: '{' },
+    ToolCallStarted: { tool: 't', toolCallId: 'c', args: {} },
+    ToolCallCompleted: {
+      tool: 't',
+      toolCallId: 'c',
+      success: true,
+      error: null,
+      durationMs: 1,
+      result: 1,
+    },
+    ToolApprovalRequested: { tool: 't', toolCallId: 'c', args: {} },
+    TokenUsageReported: { usage, cost: null },
+    AgentStepCompleted: {
+      stepNumber: 1,
+      durationMs: 1,
+      hasToolCalls: false,
+      errorCount: 0,
+      finishReason: 'stop',
+      usage,
+      outcome: forbid('x'),
+    },
+    StepFailed: { stepNumber: 1, attempt: 1, error: {}, waitMs: 1 },
+    StreamDiscarded: { stepNumber: 1, attempt: 1 },
+    ContinuationEvaluated: { stepNumber: 1, outcome: forbid('x') },
+    AgentStateUpdated: { status: 'in_progress', stepCount: 1 },
+    AgentPaused: { kind: 'requested', pendingApprovals: [], stepCount: 1 },
+    AgentFinished: end(),
+    AgentFailed: { ...end(), error: null },
+  };
+  const sent = (settings: BroadcastSettings, parentAgentId: string | null = null): string[] =>
+    (Object.keys(fields) as AgentEventType[]).flatMap((type) => {
+      const event = { ...base, parentAgentId, type, ...fields[type] } as AgentEvent;
+      const envelope = envelopeOf(settings)(event, 's1', 12, 11);
+      return envelope === null ? [] : [`${type} ${envelope.type}`];
+    });
+  const statuses = [
+    'AgentStarted agent.status',
+    'AgentPaused agent.status',
+    'AgentFinished agent.status',
+    'AgentFailed agent.status',
+  ];
+  const steps = ['AgentStepStarted agent.step.started', 'AgentStepCompleted agent.step.completed'];
+  const tools = [
+    'ToolCallStarted agent.tool.started',
+    'ToolCallCompleted agent.tool.completed',
+    'ToolApprovalRequested agent.approval.requested',
+  ];
+  const messages = ['MessageAdded agent.message'];
+  const trace = ['ContinuationEvaluated agent.continuation'];
+  const stream = ['StreamDiscarded agent.stream.discarded'];
+
+  it.each([
+    ['minimal', BroadcastConfig.minimal(), [...statuses, ...messages]],
+    [
+      'standard',
+      BroadcastConfig.standard(),
+      [...statuses, ...messages, ...steps, ...tools, ...stream],
+    ],
+    [
+      'debug',
+      BroadcastConfig.debug(),
+      [...statuses, ...messages, ...steps, ...tools, ...stream, ...trace],
+    ],
+    [
+      'steps alone',
+      BroadcastConfig.minimal({ includeSteps: true }),
+      [...statuses, ...messages, ...steps],
+    ],
+    [
+      'the trace alone',
+      BroadcastConfig.minimal({ includeContinuationTrace: true }),
+      [...statuses, ...messages, ...trace],
+    ],
+  ])('%s', (_name, settings, expected) => {
+    expect(sent(settings).toSorted()).toEqual(expected.toSorted());
+    const nested = expected.filter((line) => !statuses.includes(line));
+    expect(sent(settings, 'parent').toSorted()).toEqual(nested.toSorted());
+  });
+});
+
+describe('fields', () => {
+  it('an envelope of a step, as the contract shows it', () => {
+    const fields = {
+      stepNumber: 3,
+      durationMs: 1250.5,
+      hasToolCalls: true,
+      errorCount: 0,
+      finishReason: 'tool_calls',
+      usage: { input: 150, output: 50, total: 200, cachedInput: 9, reasoning: 8 },
+      outcome: forbid('x'),
+    };
+    expect(map('AgentStepCompleted', fields, { includeContinuationTrace: false })).toEqual({
+      type: 'agent.step.completed',
+      session_id: 's1',
+      execution_id: 'e1',
+      agent_id: base.agentId,
+      seq: 12,
+      prev: 11,
+      timestamp: base.at,
+      payload: {
+        step: 3,
+        has_tool_calls: true,
+        errors: 0,
+        finish_reason: 'tool_calls',
+        usage: { input: 150, output: 50, total: 200 },
+        duration_ms: 1250.5,
+      },
+    });
+    expect(payload('AgentStepCompleted', fields)['continuation']).toEqual({
+      should_continue: false,
+      stop_reason: 'guard',
+      resolved_by: 'Mine',
+    });
+  });
+
+  it('whole arguments only where they are wanted', () => {
+    const call = { tool: 't', toolCallId: 'c', args: { city: 'Paris', n: 1 } };
+    const summary = { tool: 't', tool_call_id: 'c', args_summary: '{"city":"Paris","n":1}' };
+    expect(payload('ToolCallStarted', call)).toEqual({ ...summary, args: call.args });
+    const quiet = { includeToolArgs: false, maxArgLength: 10 };
+    expect(payload('ToolCallStarted', call, quiet)).toEqual({
+      ...summary,
+      args_summary: '{"city":"…',
+    });
+    // a person has to see what to approve
+    expect(payload('ToolApprovalRequested', call, quiet)).toEqual({
+      ...summary,
+      args: call.args,
+      args_summary: '{"city":"…',
+    });
+  });
+
+  it.each([
+    ['plain text', 'plain text'],
+    [{ a: [1] }, '{"a":[1]}'],
+    [null, 'null'],
+    ['x'.repeat(500), 'x'.repeat(500)],
+    ['x'.repeat(501), { summary: `${'x'.repeat(499)}…`, ref: '12.result.e1' }],
+    [['y'.repeat(600)], { summary: `["${'y'.repeat(497)}…`, ref: '12.result.e1' }],
+  ])('the result %j', (result, expected) => {
+    const call = { tool: 't', toolCallId: 'c', success: true, error: null, durationMs: 1 };
+    expect(payload('ToolCallCompleted', { ...call, result })['result_summary']).toEqual(expected);
+  });
+
+  it('an error is told in short, and in full with the result', () => {
+    const failed = { tool: 't', toolCallId: 'c', success: false, durationMs: 1 };
+    const error = 'e'.repeat(600);
+    const told = payload('ToolCallCompleted', { ...failed, error, result: `Error: ${error}` });
+    expect(told['error']).toBe(`${'e'.repeat(499)}…`);
+    expect(told['result_summary']).toMatchObject({ ref: '12.result.e1' });
+  });
+
+  it('a pause says what is waited for', () => {
+    const of = (kind: string, ...tools: string[]) => told({ kind }, ...tools);
+    const told = (pause: object, ...tools: string[]) =>
+      payload('AgentPaused', {
+        ...pause,
+        stepCount: 2,
+        pendingApprovals: tools.map((tool) => ({ tool })),
+      })['stop_message'];
+    expect(of('approval', 'pay')).toBe('Waiting for a person to approve or deny pay.');
+    expect(of('approval', 'pay', 'mail', 'pay')).toBe(
+      'Waiting for a person to approve or deny 3 calls: pay, mail.',
+    );
+    expect(told({ kind: 'requested', reason: 'on request' })).toBe('Paused: on request.');
+    expect(told({ kind: 'requested', reason: 'lunch' })).toBe('Paused: lunch.');
+    expect(of('fork')).toBe('Paused (fork).'); // an old log has no reason
+  });
+
+  it.each(Object.values(StopReason))('%s is told in one sentence', (stopReason) => {
+    const outcome = forbid('this is why', { stopReason });
+    const told = payload('AgentFinished', end({ outcome, stopReason }));
+    expect(told['stop_message']).toMatch(/^[A-Z][a-z ]+: this is why\.$/);
+    expect(told).toMatchObject({ stop_reason: stopReason, resolved_by: 'Mine', remedy: null });
+  });
+
+  it('an end without a verdict, and one whose reason is a sentence', () => {
+    expect(payload('AgentFinished', end({ outcome: null }))).toMatchObject({
+      stop_message: 'The run is stopped.',
+      resolved_by: null,
+      remedy: null,
+    });
+    expect(payload('AgentFinished', end({ outcome: forbid('It broke!') }))['stop_message']).toBe(
+      'A rule ended the run: It broke!',
+    );
+    expect(payload('AgentFinished', end({ outputText: '' }))['last_response']).toBeNull();
+  });
+});
+
+describe('the frame', () => {
+  const fits = (envelope: Envelope, frameBytes: number): void => {
+    const real = new TextEncoder().encode(JSON.stringify(JSON.stringify(envelope))).length;
+    expect(real).toBeLessThanOrEqual(frameBytes - Math.min(1_500, frameBytes / 4));
+  };
+  const long = (letter: string): string => letter.repeat(20_000);
+
+  it('what fits is handed on as it is', () => {
+    const args = { city: 'Paris' };
+    const given = payload('ToolCallStarted', { tool: 't', toolCallId: 'c', args });
+    expect(given['args']).toBe(args);
+  });
+
+  it('a stop whose every text is long: the answer is cut first, and the why stays readable', () => {
+    const remedy = { text: long('r'), option: 'withMaxSteps(...)', grant: { steps: 2 } };
+    const outcome = forbid(long('w'), { remedy });
+    const error = { message: long('e') };
+    const stop = map('AgentFailed', end({ outcome, error, outputText: long('t') }));
+    fits(stop!, 10_000);
+    expect(stop!.payload).toMatchObject({
+      last_response: { ref: '12.last_response.e1' },
+      stop_message: expect.stringMatching(/^A rule ended the run: w+…$/) as string,
+      remedy: { option: 'withMaxSteps(...)', grant: { steps: 2 } },
+    });
+    const answered = payload('AgentFinished', end({ outputText: long('t') }));
+    expect(answered).toMatchObject({ stop_message: 'A rule ended the run: enough.' });
+    expect((answered['last_response'] as Cut).summary.length).toBeGreaterThan(7_000);
+  });
+
+  it('a list of tools ends with how many more there are', () => {
+    const availableTools = Array.from({ length: 500 }, (_t, i) => `a_tool_with_a_name_${i}`);
+    const fields = { stepNumber: 1, attempt: 1, messageCount: 1, availableTools };
+    const envelope = map('AgentStepStarted', fields)!;
+    fits(envelope, 10_000);
+    const names = payload('AgentStepStarted', fields)['available_tools'] as string[];
+    expect(names.length).toBeGreaterThan(200);
+    expect(names.slice(0, -1)).toEqual(availableTools.slice(0, names.length - 1));
+    expect(names.at(-1)).toBe(`… ${500 - names.length + 1} more`);
+  });
+
+  it('a name that a model made up is cut, too', () => {
+    const call = { tool: long('t'), toolCallId: 'c', success: false, durationMs: 1 };
+    const fields = { ...call, error: long('e'), result: long('r') };
+    for (const frameBytes of [2_000, 10_000])
+      fits(map('ToolCallCompleted', fields, { frameBytes })!, frameBytes);
+  });
+
+  it('a context that contains itself is left to those who ask for it', () => {
+    const loop: Record<string, unknown> = {};
+    loop['loop'] = loop;
+    const envelope = map('ContinuationEvaluated', {
+      stepNumber: 1,
+      outcome: forbid('round and round', { context: loop }),
+    })!;
+    fits(envelope, 10_000);
+    expect(envelope.payload).toMatchObject({
+      evaluations: { summary: 'Mine forbid: round and round', ref: '12.evaluations.e1' },
+    });
+  });
+
+  it('frames that are absurdly small still give envelopes', () => {
+    for (const frameBytes of [1, 100, 600])
+      expect(
+        map('MessageAdded', { messageId: 'm', content: long('x'), stepNumber: 0 }, { frameBytes })!
+          .payload,
+      ).toMatchObject({ content: { ref: '12.content.e1' } });
+  });
+
+  it('any text of any length, in frames of any size', () => {
+    const letters = fc.array(
+      fc.constantFrom('"', '\\', '\n', '\u0001', 'é', '你', '😀', 'a', 'b'),
+      {
+        minLength: 1,
+      },
+    );
+    fc.assert(
+      fc.property(
+        letters,
+        fc.nat(9_000),
+        fc.integer({ min: 2_000, max: 20_000 }),
+        fc.constantFrom('MessageAdded', 'ToolApprovalRequested', 'ToolCallCompleted'),
+        (parts, times, frameBytes, type) => {
+          const text = parts.join('').repeat(times).slice(0, 30_000);
+          const envelope = map(
+            type,
+            {
+              messageId: 'm',
+              content: text,
+              tool: 't',
+              toolCallId: 'c',
+              args: { text },
+              error: text,
+              result: { text },
+            },
+            { frameBytes, maxResultLength: 25_000, maxArgLength: 25_000 },
+          )!;
+          fits(envelope, frameBytes);
+          expect(JSON.stringify(envelope)).not.toMatch(/\\ud[89a-f]/);
+          expect(wireBytes(envelope)).toBeLessThan(frameBytes + 400);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import type { BroadcastSettings } from './broadcast-config.ts';
+import type { Envelope, EnvelopeType } from './envelope.ts';
+import { fitPayload } from './fit-payload.ts';
+import { envelopeBudget, HEAD_BYTES, wireBytes } from './frame-budget.ts';
+import {
+  approvalRequested,
+  continuation,
+  discarded,
+  ended,
+  message,
+  paused,
+  started,
+  stepCompleted,
+  stepStarted,
+  toolCompleted,
+  toolStarted,
+  type PayloadOf,
+} from './payloads.ts';
+
+/** Events that the log of a session does not number, and their envelopes neither. */
+export const isNumbered = (type: AgentEventType): boolean =>
+  type !== 'StreamChunk' && type !== 'ToolCallDelta';
+
+/** The envelope of a numbered event; null where the config, or its nature, keeps it back. */
+export type EnvelopeOfEvent = (
+  event: AgentEvent,
+  sessionId: string,
+  seq: number,
+  prev: number,
+) => Envelope | null;
+
+interface Rule {
+  readonly type: EnvelopeType;
+  readonly payload: PayloadOf<EnvelopeType, AgentEventType>;
+}
+type Rules = Partial<Record<AgentEventType, Rule>>;
+
+function rule<T extends EnvelopeType, E extends AgentEventType>(
+  type: T,
+  payload: PayloadOf<T, E>,
+): Rule {
+  return { type, payload: payload as unknown as Rule['payload'] }; // the table pairs it with its event
+}
+
+const always: Rules = {
+  AgentStarted: rule('agent.status', started),
+  AgentPaused: rule('agent.status', paused),
+  AgentFinished: rule('agent.status', ended),
+  AgentFailed: rule('agent.status', ended),
+  MessageAdded: rule('agent.message', message),
+};
+const steps: Rules = {
+  AgentStepStarted: rule('agent.step.started', stepStarted),
+  AgentStepCompleted: rule('agent.step.completed', stepCompleted),
+};
+const tools: Rules = {
+  ToolCallStarted: rule('agent.tool.started', toolStarted),
+  ToolCallCompleted: rule('agent.tool.completed', toolCompleted),
+  ToolApprovalRequested: rule('agent.approval.requested', approvalRequested),
+};
+const trace: Rules = { ContinuationEvaluated: rule('agent.continuation', continuation) };
+const stream: Rules = { StreamDiscarded: rule('agent.stream.discarded', discarded) };
+
+const made = new WeakMap<BroadcastSettings, EnvelopeOfEvent>();
+
+/** The one mapping from events to envelopes, for live events and for those of the log alike. */
+export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
+  const known = made.get(config);
+  if (known) return known;
+  const rules: Rules = {
+    ...always,
+    ...(config.includeSteps && steps),
+    ...(config.includeTools && tools),
+    ...(config.includeContinuationTrace && trace),
+    ...(config.includeStream && stream),
+  };
+  const budget = envelopeBudget(config.frameBytes);
+  const map: EnvelopeOfEvent = (event, sessionId, seq, prev) => {
+    const found = rules[event.type];
+    if (found === undefined) return null;
+    const { type } = found;
+    // a nested agent does not end its parent
+    if (type === 'agent.status' && event.parentAgentId !== null) return null;
+    const { executionId } = event;
+    const room = budget - HEAD_BYTES - headBytes(sessionId, event);
+    const payload = fitPayload(type, found.payload(event, config, seq), room, { executionId, seq });
+    return assembled(type, event, sessionId, seq, prev, payload);
+  };
+  made.set(config, map);
+  return map;
+}
+
+let measured = '';
+let measuredBytes = 0;
+
+/** The ids stay the same over a run; the last ones are remembered. */
+function headBytes(sessionId: string, { executionId, agentId, parentAgentId }: AgentEvent): number {
+  if (executionId !== measured) {
+    measuredBytes = wireBytes(executionId);
+    measured = executionId;
+  }
+  return measuredBytes + sessionId.length + agentId.length + (parentAgentId?.length ?? 0);
+}
+
+export function assembled(
+  type: EnvelopeType,
+  { executionId, agentId, parentAgentId, at }: AgentEvent,
+  sessionId: string,
+  seq: number | null,
+  prev: number | null,
+  payload: Envelope['payload'],
+): Envelope {
+  const envelope =
+    parentAgentId === null
+      ? {
+          type,
+          session_id: sessionId,
+          execution_id: executionId,
+          agent_id: agentId,
+          seq,
+          prev,
+          timestamp: at,
+          payload,
+        }
+      : {
+          type,
+          session_id: sessionId,
+          execution_id: executionId,
+          agent_id: agentId,
+          parent_agent_id: parentAgentId,
+          seq,
+          prev,
+          timestamp: at,
+          payload,
+        };
+  return envelope as Envelope; // type and payload belong together where they were made
+}

@@ -1,0 +1,247 @@
+import { backoffMs } from '../errors/error-policy.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { BroadcastError, type Broadcaster } from './broadcaster.ts';
+import type { Envelope } from './envelope.ts';
+import { quietTimer, TransportCall, type Timer } from './transport-call.ts';
+import { WaitingLine } from './waiting-line.ts';
+
+export interface BroadcastStats {
+  /** Envelopes that wait or are on their way now. */
+  readonly queued: number;
+  readonly sent: number;
+  /** Envelopes that were given up. */
+  readonly dropped: number;
+  /** Calls that were made again. */
+  readonly retried: number;
+  /** Calls that failed. */
+  readonly failed: number;
+}
+
+/** Envelopes that readers will not get; they see the gap by `prev`. */
+export interface Drop {
+  readonly envelopes: readonly Envelope[];
+  /** No room, refused by the transport, too many tries, or the queue was closed. */
+  readonly reason: 'overflow' | 'refused' | 'gave_up' | 'closed';
+  readonly error: unknown;
+}
+
+export interface DeliveryOptions {
+  /** A call that takes longer has failed. Default 10 seconds. */
+  readonly callTimeoutMs?: number;
+  /** How often a call is made before its envelopes are given up. Default 6. */
+  readonly maxTries?: number;
+  /** Every call that failed, also those that are made again. */
+  readonly onError?: (error: unknown) => void;
+  /** Default: told with `console.error`, the first of a queue. */
+  readonly onDrop?: (drop: Drop) => void;
+}
+
+export interface QueueOptions extends DeliveryOptions {
+  readonly broadcaster: Broadcaster;
+  readonly channel: string;
+  readonly queueSize: number;
+}
+
+/** What goes out in one call. */
+interface Parcel {
+  readonly envelopes: readonly Envelope[];
+  tries: number;
+}
+
+const BACKOFF = { initialMs: 250, factor: 2, maxMs: 10_000, jitter: 0.5 };
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/**
+ * Envelopes of one channel on their way out: in order, one call at a time, and never in the way of the run. What the
+ * transport does not take in time is dropped and counted.
+ */
+export class EnvelopeQueue {
+  readonly #options: QueueOptions;
+  readonly #line: WaitingLine;
+  readonly #call: TransportCall;
+  /** Sent before anything that waits: tried before, or a part of what was refused as a whole. */
+  readonly #again: Parcel[] = [];
+  readonly #waiters: Set<() => void> = new Set();
+  #current: Parcel | null = null;
+  #isScheduled = false;
+  #isPumping = false;
+  #isClosed = false;
+  /** Set while the transport is left alone. */
+  #pause: Timer | null = null;
+  #sent = 0;
+  #dropped = 0;
+  #retried = 0;
+  #failed = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    const { broadcaster, channel, queueSize, callTimeoutMs = 10_000 } = options;
+    this.#line = new WaitingLine(queueSize);
+    this.#call = new TransportCall(broadcaster, channel, callTimeoutMs);
+  }
+
+  get isEmpty(): boolean {
+    return this.#line.length === 0 && this.#current === null && this.#again.length === 0;
+  }
+
+  get stats(): BroadcastStats {
+    let queued = this.#line.length + (this.#current?.envelopes.length ?? 0);
+    for (const { envelopes } of this.#again) queued += envelopes.length;
+    return {
+      queued,
+      sent: this.#sent,
+      dropped: this.#dropped,
+      retried: this.#retried,
+      failed: this.#failed,
+    };
+  }
+
+  /** Takes an envelope and returns at once; it never throws. */
+  push(envelope: Envelope): void {
+    if (this.#isClosed) return this.#drop([envelope], 'closed');
+    const left = this.#line.add(envelope);
+    if (left.length > 0) this.#drop(left, 'overflow');
+    if (this.#isScheduled || this.#current !== null || this.#pause !== null) return;
+    this.#isScheduled = true;
+    queueMicrotask(this.#pump);
+  }
+
+  /** Calls once, when nothing waits or is on its way; now, if so. What it returns takes that back. */
+  whenEmpty(fn: () => void): () => void {
+    if (this.isEmpty) {
+      fn();
+      return () => {};
+    }
+    const own = (): void => fn();
+    this.#waiters.add(own);
+    return () => this.#waiters.delete(own);
+  }
+
+  /** True when everything is out or given up, false when the time was over before. */
+  flush(timeoutMs: number = 5_000): Promise<boolean> {
+    if (this.isEmpty) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const forget = this.whenEmpty(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+      // holds the process: somebody waits for it
+      const timer = setTimeout(() => {
+        forget();
+        resolve(false);
+      }, timeoutMs);
+    });
+  }
+
+  /** Flushes, then gives up what is left and takes nothing more. */
+  async close(timeoutMs?: number): Promise<boolean> {
+    const isOut = await this.flush(timeoutMs);
+    if (this.#isClosed) return isOut;
+    this.#isClosed = true;
+    if (this.#pause !== null) clearTimeout(this.#pause);
+    const parcels = this.#current ? [this.#current, ...this.#again] : this.#again;
+    const left = [...parcels.flatMap(({ envelopes }) => envelopes), ...this.#line.takeAll()];
+    this.#current = null;
+    this.#again.length = 0;
+    this.#call.close();
+    if (left.length > 0) this.#drop(left, 'closed');
+    this.#settle();
+    return isOut;
+  }
+
+  readonly #pump = (): void => {
+    this.#isScheduled = false;
+    this.#isPumping = true;
+    const { broadcaster, channel } = this.#options;
+    while (this.#current === null && this.#pause === null) {
+      let parcel = this.#again.shift();
+      if (parcel === undefined) {
+        if (this.#line.length === 0) break;
+        parcel = { envelopes: this.#line.take(broadcaster, channel), tries: 0 };
+      }
+      this.#send(parcel);
+    }
+    this.#isPumping = false;
+    this.#settle();
+  };
+
+  #send(parcel: Parcel): void {
+    this.#current = parcel;
+    parcel.tries += 1;
+    this.#call.begin(parcel.envelopes, (failure) => {
+      this.#current = null;
+      if (failure) this.#refused(parcel, failure.error);
+      else this.#sent += parcel.envelopes.length;
+      if (!this.#isPumping) this.#pump();
+    });
+  }
+
+  #refused(parcel: Parcel, error: unknown): void {
+    const { envelopes, tries } = parcel;
+    const { maxTries = 6, onError } = this.#options;
+    this.#failed += 1;
+    if (onError) heard(onError, error);
+    if (BroadcastError.is(error) && !error.retryable) {
+      if (envelopes.length === 1) return this.#drop(envelopes, 'refused', error);
+      // one of them may be the cause, and the others should arrive
+      const half = Math.ceil(envelopes.length / 2);
+      const halves = [envelopes.slice(0, half), envelopes.slice(half)];
+      this.#again.unshift(...halves.map((part) => ({ envelopes: part, tries: 0 })));
+      return;
+    }
+    if (tries >= maxTries) return this.#drop(envelopes, 'gave_up', error);
+    this.#again.unshift(parcel);
+    this.#leaveAlone(tries, error);
+  }
+
+  /** Waits before the next try, at least as long as the transport wishes. */
+  #leaveAlone(tries: number, error: unknown): void {
+    const wish = BroadcastError.is(error) ? (error.retryAfterMs ?? 0) : 0;
+    const wait = backoffMs(BACKOFF, tries, Math.random());
+    const ms = Math.max(wait, Math.min(wish, LONGEST_RETRY_AFTER_MS));
+    this.#retried += 1;
+    this.#pause = quietTimer(() => {
+      this.#pause = null;
+      this.#pump();
+    }, ms);
+  }
+
+  #drop(envelopes: readonly Envelope[], reason: Drop['reason'], error: unknown = null): void {
+    const isFirst = this.#dropped === 0;
+    this.#dropped += envelopes.length;
+    const { onDrop } = this.#options;
+    const drop = { envelopes, reason, error };
+    if (onDrop) heard(onDrop, drop);
+    else if (isFirst) reportDrop(drop, this.#options);
+  }
+
+  #settle(): void {
+    if (this.#waiters.size === 0 || !this.isEmpty) return;
+    const waiters = Array.from(this.#waiters);
+    this.#waiters.clear();
+    for (const wake of waiters) wake();
+  }
+}
+
+/** Whoever listens must not break what is on its way. */
+function heard<T>(listener: (value: T) => void, value: T): void {
+  try {
+    listener(value);
+  } catch (error) {
+    console.error(`onward: a listener for broadcasts threw. ${safe(error)}`);
+  }
+}
+
+const safe = (error: unknown): string => defaultRedactor.text(messageOf(error));
+
+export function reportDrop(
+  { envelopes, reason, error }: Drop,
+  { broadcaster, channel }: Pick<QueueOptions, 'broadcaster' | 'channel'>,
+): void {
+  const why = error === null ? '' : ` ${safe(error)}`;
+  console.error(
+    `onward: ${broadcaster.name} lost ${envelopes.length} of the envelopes for ${channel} (${reason}). ` +
+      `Readers see the gap and refill.${why}`,
+  );
+}

@@ -1,0 +1,67 @@
+import { AgentError, show } from '../errors/agent-error.ts';
+import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import type { JsonValue } from '../json.ts';
+import type { OwnerOptions } from '../sessions/session-options.ts';
+import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import { wireEvaluation } from './wire-evaluation.ts';
+
+export type RefField = 'content' | 'args' | 'result' | 'evaluations' | 'last_response';
+
+/** What can be fetched by a ref, and which field of which event holds it. */
+const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>>> = {
+  content: { MessageAdded: 'content' },
+  args: { ToolCallStarted: 'args', ToolApprovalRequested: 'args' },
+  result: { ToolCallCompleted: 'result' },
+  evaluations: { ContinuationEvaluated: 'outcome' },
+  last_response: { AgentFinished: 'outputText', AgentFailed: 'outputText' },
+};
+
+/** Seq and field first: an execution id may hold any character. */
+export const refOf = (executionId: string, seq: number, field: RefField): string =>
+  `${seq}.${field}.${executionId}`;
+
+/** The whole of a value that an envelope has only the beginning of, from the log of the session. */
+export async function readRef(
+  runtime: SessionRuntime,
+  sessionId: string,
+  ref: string,
+  { owner }: OwnerOptions,
+): Promise<JsonValue> {
+  const match = /^([1-9]\d{0,14})\.([a-z_]+)\.(.{1,200})$/s.exec(ref);
+  const [, place = '', field = '', executionId = ''] = match ?? [];
+  if (!match || !Object.hasOwn(sources, field)) throw badRef(ref);
+  const seq = Number(place);
+  const page = await runtime.events(sessionId, {
+    owner,
+    executionId,
+    after: seq - 1,
+    limit: 1,
+  });
+  const found = page.events.find((entry) => entry.seq === seq);
+  const value = found && valueIn(found.event, field as RefField);
+  if (value === undefined) throw unknownRef(sessionId, ref);
+  return value;
+}
+
+function valueIn(event: AgentEvent, field: RefField): JsonValue | undefined {
+  const name = sources[field][event.type];
+  if (name === undefined) return undefined;
+  if (event.type === 'ContinuationEvaluated')
+    return event.outcome.evaluations.map(wireEvaluation) as unknown as JsonValue;
+  return (event as unknown as Record<string, JsonValue>)[name]; // events of the log are JSON
+}
+
+const badRef = (ref: unknown): AgentError =>
+  new AgentError(
+    'invalid_option',
+    `ref got ${show(ref)}, expected the "ref" of an envelope as it came.`,
+    { details: { option: 'ref' } },
+  );
+
+const unknownRef = (sessionId: string, ref: string): AgentError =>
+  new AgentError(
+    'ref_not_found',
+    `The log of session ${show(sessionId)} has nothing under ref ${show(ref)}: it is of another session, or was pruned. ` +
+      'Read the conversation with messages() instead.',
+    { details: { sessionId } },
+  );

@@ -1,0 +1,142 @@
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { ContinuationDecision } from '../continuation/decision.ts';
+import type { Remedy } from '../continuation/evaluation.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import type { FinishReason } from '../inference/inference-driver.ts';
+import type { JsonValue } from '../json.ts';
+
+/** A value that did not fit into a frame: its beginning, and the name under which the whole can be fetched. */
+export interface Cut {
+  readonly summary: string;
+  readonly ref: string;
+}
+
+export interface WireUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+}
+
+export interface WireEvaluation {
+  readonly criterion: string;
+  readonly decision: ContinuationDecision;
+  readonly reason: string;
+  readonly context: JsonValue;
+  readonly remedy: Remedy | null;
+}
+
+/** What each type of envelope carries. Names are those of the wire. */
+export interface EnvelopePayloads {
+  readonly 'agent.status': {
+    readonly status: BroadcastStatus;
+    readonly previous_status: BroadcastStatus;
+    readonly step_count: number;
+  } & Partial<StopPayload>;
+  readonly 'agent.message': {
+    readonly message_id: string;
+    readonly role: 'user' | 'assistant';
+    readonly content: string | Cut;
+    readonly step: number;
+  };
+  readonly 'agent.step.started': {
+    readonly step: number;
+    readonly message_count: number;
+    readonly available_tools: readonly string[];
+  };
+  readonly 'agent.step.completed': {
+    readonly step: number;
+    readonly has_tool_calls: boolean;
+    readonly errors: number;
+    readonly finish_reason: FinishReason | null;
+    readonly usage: WireUsage;
+    readonly duration_ms: number;
+    readonly continuation?: {
+      readonly should_continue: boolean;
+      readonly stop_reason: StopReason | null;
+      readonly resolved_by: string;
+    };
+  };
+  readonly 'agent.tool.started': {
+    readonly tool: string;
+    readonly tool_call_id: string;
+    readonly args_summary: string;
+    /** With `includeToolArgs`. */
+    readonly args?: JsonValue | Cut;
+  };
+  readonly 'agent.tool.completed': {
+    readonly tool: string;
+    readonly tool_call_id: string;
+    readonly success: boolean;
+    readonly error: string | null;
+    readonly duration_ms: number;
+    readonly result_summary: string | Cut;
+  };
+  readonly 'agent.approval.requested': {
+    readonly tool: string;
+    readonly tool_call_id: string;
+    readonly args: JsonValue | Cut;
+    readonly args_summary: string;
+  };
+  readonly 'agent.continuation': {
+    readonly step: number;
+    readonly should_continue: boolean;
+    readonly stop_reason: StopReason | null;
+    readonly resolved_by: string;
+    readonly evaluations: readonly WireEvaluation[] | Cut;
+  };
+  readonly 'agent.stream.chunk': {
+    readonly message_id: string;
+    readonly step: number;
+    readonly attempt: number;
+    readonly chunk_index: number;
+    readonly content: string;
+    readonly is_complete: boolean;
+  };
+  readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
+  readonly 'agent.tool.delta': { readonly tool_call_id: string; readonly args_delta: string };
+}
+
+/** On a status that ends or pauses the run. */
+export interface StopPayload {
+  readonly stop_reason: StopReason | null;
+  /** Why, in a sentence for a person. */
+  readonly stop_message: string;
+  readonly resolved_by: string | null;
+  /** What would let it go on. */
+  readonly remedy: Remedy | null;
+  readonly error_message: string | null;
+  readonly last_response: string | Cut | null;
+}
+
+export type EnvelopeType = keyof EnvelopePayloads;
+
+export interface EnvelopeOf<T extends EnvelopeType> {
+  readonly type: T;
+  readonly session_id: string;
+  readonly execution_id: string;
+  readonly agent_id: string;
+  /** Only on envelopes of an agent that runs as another one's tool. */
+  readonly parent_agent_id?: string;
+  /** Number in the log of the execution; null on chunks and deltas, which are not in it. */
+  readonly seq: number | null;
+  /** Number of the envelope before, whatever was filtered out between; a reader that has not seen it was away. */
+  readonly prev: number | null;
+  readonly timestamp: string;
+  readonly payload: EnvelopePayloads[T];
+}
+
+/** One message for a user's screen. */
+export type Envelope = { [T in EnvelopeType]: EnvelopeOf<T> }[EnvelopeType];
+
+/** What a client that was away gets: everything of one execution after a number, as the log has it. */
+export interface Refill {
+  readonly session_id: string;
+  readonly execution_id: string | null;
+  readonly envelopes: readonly Envelope[];
+  /** The log is read up to here: nothing before it is missing. */
+  readonly seq: number;
+  /** There is more: ask again after `seq`. */
+  readonly more: boolean;
+}
+
+export const channelOf = (sessionId: string): string => `agent.${sessionId}`;

@@ -1,0 +1,155 @@
+import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/agent-status.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import type { AgentEventType, EventOf } from '../events/agent-event.ts';
+import type { JsonValue } from '../json.ts';
+import type { BroadcastSettings } from './broadcast-config.ts';
+import type { Cut, EnvelopePayloads, EnvelopeType } from './envelope.ts';
+import { refOf } from './envelope-ref.ts';
+import { pausePayload, stopMessage } from './stop-message.ts';
+import { wireEvaluation } from './wire-evaluation.ts';
+import { clip, jsonText } from './wire-text.ts';
+
+type Payload<T extends EnvelopeType> = EnvelopePayloads[T];
+export type PayloadOf<T extends EnvelopeType, E extends AgentEventType> = (
+  event: EventOf<E>,
+  config: BroadcastSettings,
+  seq: number,
+) => Payload<T>;
+
+/** A log of an older version may lack what is read here. */
+const broadcastOf = (status: string | undefined, stopReason?: StopReason | null): BroadcastStatus =>
+  (statusFacts(status as AgentStatus, stopReason ?? null) ?? statusFacts('pending', null))
+    .broadcast;
+
+export const started: PayloadOf<'agent.status', 'AgentStarted'> = (event) => ({
+  status: broadcastOf('in_progress'),
+  previous_status: broadcastOf(event.previousStatus, event.previousStopReason),
+  step_count: event.stepCount ?? 0,
+});
+
+export const paused: PayloadOf<'agent.status', 'AgentPaused'> = (event) => {
+  // a handover is no pause: the run goes on elsewhere
+  const isHandover = event.kind === 'handover';
+  const head = {
+    status: broadcastOf(isHandover ? 'in_progress' : 'paused'),
+    previous_status: broadcastOf('in_progress'),
+    step_count: event.stepCount,
+  };
+  return isHandover ? head : { ...head, ...pausePayload(event) };
+};
+
+export const ended = (
+  event: EventOf<'AgentFinished'> | EventOf<'AgentFailed'>,
+): Payload<'agent.status'> => {
+  const { status, stopReason, stepCount, outcome, outputText } = event;
+  return {
+    status: statusFacts(status as AgentStatus, stopReason).broadcast,
+    previous_status: broadcastOf(event.previousStatus ?? 'in_progress'),
+    step_count: stepCount,
+    stop_reason: stopReason,
+    stop_message: stopMessage(outcome, status),
+    resolved_by: outcome?.resolvedBy ?? null,
+    remedy: outcome?.decisive?.remedy ?? null,
+    error_message: (event.type === 'AgentFailed' && event.error?.message) || null,
+    last_response: outputText || null,
+  };
+};
+
+export const message: PayloadOf<'agent.message', 'MessageAdded'> = (event) => ({
+  message_id: event.messageId,
+  role: event.role,
+  content: event.content,
+  step: event.stepNumber,
+});
+
+export const stepStarted: PayloadOf<'agent.step.started', 'AgentStepStarted'> = (event) => ({
+  step: event.stepNumber,
+  message_count: event.messageCount,
+  available_tools: event.availableTools,
+});
+
+export const stepCompleted: PayloadOf<'agent.step.completed', 'AgentStepCompleted'> = (
+  { stepNumber, hasToolCalls, errorCount, finishReason, usage, durationMs, outcome },
+  { includeContinuationTrace },
+) => {
+  const { input, output, total } = usage;
+  const payload = {
+    step: stepNumber,
+    has_tool_calls: hasToolCalls,
+    errors: errorCount,
+    finish_reason: finishReason,
+    usage: { input, output, total },
+    duration_ms: durationMs,
+  };
+  if (!includeContinuationTrace || !outcome) return payload;
+  const { shouldContinue, stopReason, resolvedBy } = outcome;
+  return {
+    ...payload,
+    continuation: {
+      should_continue: shouldContinue,
+      stop_reason: stopReason,
+      resolved_by: resolvedBy,
+    },
+  };
+};
+
+export const toolStarted: PayloadOf<'agent.tool.started', 'ToolCallStarted'> = (
+  { tool, toolCallId, args },
+  { includeToolArgs, maxArgLength },
+) => {
+  const args_summary = clip(jsonText(args, maxArgLength), maxArgLength);
+  return includeToolArgs
+    ? { tool, tool_call_id: toolCallId, args_summary, args }
+    : { tool, tool_call_id: toolCallId, args_summary };
+};
+
+export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted'> = (
+  event,
+  { maxResultLength },
+  seq,
+) => ({
+  tool: event.tool,
+  tool_call_id: event.toolCallId,
+  success: event.success,
+  error: event.error === null ? null : clip(event.error, maxResultLength),
+  duration_ms: event.durationMs,
+  result_summary: resultSummary(event.result, maxResultLength, event.executionId, seq),
+});
+
+/** A result that is longer than its summary can be fetched. */
+function resultSummary(
+  result: JsonValue,
+  max: number,
+  executionId: string,
+  seq: number,
+): string | Cut {
+  const text = typeof result === 'string' ? result : jsonText(result, max);
+  if (text.length <= max) return text;
+  return { summary: clip(text, max), ref: refOf(executionId, seq, 'result') };
+}
+
+export const approvalRequested: PayloadOf<'agent.approval.requested', 'ToolApprovalRequested'> = (
+  { tool, toolCallId, args },
+  { maxArgLength },
+) => ({
+  tool,
+  tool_call_id: toolCallId,
+  args,
+  args_summary: clip(jsonText(args, maxArgLength), maxArgLength),
+});
+
+export const continuation: PayloadOf<'agent.continuation', 'ContinuationEvaluated'> = ({
+  stepNumber,
+  outcome,
+}) => ({
+  step: stepNumber,
+  should_continue: outcome.shouldContinue,
+  stop_reason: outcome.stopReason,
+  resolved_by: outcome.resolvedBy,
+  evaluations: outcome.evaluations.map(wireEvaluation),
+});
+
+export const discarded: PayloadOf<'agent.stream.discarded', 'StreamDiscarded'> = ({
+  stepNumber,
+  attempt,
+}) => ({ step: stepNumber, attempt });

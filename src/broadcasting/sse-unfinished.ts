@@ -1,0 +1,170 @@
+import type { Envelope, EnvelopeOf } from './envelope.ts';
+import { sseBytes } from './sse-frame.ts';
+
+type Chunk = EnvelopeOf<'agent.stream.chunk'>;
+type Delta = EnvelopeOf<'agent.tool.delta'>;
+
+/** How much is kept of all sessions together, and may be of each. */
+export interface SseMeter {
+  used: number;
+  readonly mostEach: number;
+}
+
+/** How much of what each agent is saying somebody knows. */
+export type SseMark = ReadonlyMap<
+  string,
+  {
+    readonly messageId: string | undefined;
+    readonly attempt: number | undefined;
+    readonly chunks: number;
+    readonly calls: ReadonlyMap<string, number>;
+  }
+>;
+
+/** What one agent is saying right now. */
+interface Unfinished {
+  /** The newest chunk, and the contents of all from the first. */
+  chunk: Chunk | null;
+  contents: string[];
+  readonly calls: Map<string, Delta>;
+  size: number;
+}
+
+/**
+ * Text and arguments that are being made, of one session: not in the log yet, and a client that comes in the middle
+ * wants to see them. Pieces are kept as bare text, for there are thousands; whoever needs envelopes has them made.
+ */
+export class SseUnfinished {
+  readonly #meter: SseMeter;
+  readonly #agents: Map<string, Unfinished> = new Map();
+  #executionId = '';
+  #size = 0;
+
+  constructor(meter: SseMeter) {
+    this.#meter = meter;
+  }
+
+  get executionId(): string {
+    return this.#executionId;
+  }
+  get isEmpty(): boolean {
+    return this.#agents.size === 0;
+  }
+
+  /** A numbered envelope of an agent says that it has said what it was saying. */
+  note(envelope: Envelope): void {
+    if (envelope.execution_id !== this.#executionId) this.clear(envelope.execution_id);
+    if (envelope.type === 'agent.stream.chunk') this.#addChunk(envelope);
+    else if (envelope.type === 'agent.tool.delta') this.#addDelta(envelope);
+    else if (envelope.seq !== null) this.#forget(envelope.agent_id);
+  }
+
+  clear(executionId: string = ''): void {
+    this.#executionId = executionId;
+    for (const agentId of this.#agents.keys()) this.#forget(agentId);
+  }
+
+  /** Where it stands now: what a reader that has heard everything knows. */
+  mark(): SseMark {
+    return new Map(
+      Array.from(this.#agents, ([agentId, { chunk, contents, calls }]) => [
+        agentId,
+        {
+          messageId: chunk?.payload.message_id,
+          attempt: chunk?.payload.attempt,
+          chunks: contents.length,
+          calls: new Map(Array.from(calls, ([id, { payload }]) => [id, payload.args_delta.length])),
+        },
+      ]),
+    );
+  }
+
+  /** As envelopes, in order; the arguments of a call in one. What was known at the mark is left out. */
+  frames(executionId: string | null, known: SseMark | null = null): Uint8Array[] {
+    if (executionId !== this.#executionId) return [];
+    const frames: Uint8Array[] = [];
+    for (const [agentId, { chunk, contents, calls }] of this.#agents) {
+      const mark = known?.get(agentId);
+      if (chunk) {
+        const { message_id: id, attempt } = chunk.payload;
+        const isSame = mark?.messageId === id && mark.attempt === attempt;
+        for (let i = isSame ? mark.chunks : 0; i < contents.length; i++)
+          frames.push(chunkBytes(chunk, contents, i));
+      }
+      for (const [id, delta] of calls) {
+        const args_delta = delta.payload.args_delta.slice(mark?.calls.get(id) ?? 0);
+        if (args_delta !== '')
+          frames.push(sseBytes({ ...delta, payload: { tool_call_id: id, args_delta } }));
+      }
+    }
+    return frames;
+  }
+
+  #addChunk(chunk: Chunk): void {
+    const { message_id: id, attempt, chunk_index: index, content } = chunk.payload;
+    const agent = this.#of(chunk.agent_id);
+    const before = agent.chunk?.payload;
+    if (before?.message_id !== id || before.attempt !== attempt) {
+      agent.contents = [];
+      // without its beginning it is no use to anybody
+      if (index !== 0) return;
+    } else if (index !== before.chunk_index + 1) return;
+    if (!this.#hasRoom(agent, content.length)) return;
+    agent.chunk = chunk;
+    agent.contents.push(content);
+  }
+
+  #addDelta(delta: Delta): void {
+    const { tool_call_id: id, args_delta: more } = delta.payload;
+    const agent = this.#of(delta.agent_id);
+    if (!this.#hasRoom(agent, more.length)) return;
+    const args = (agent.calls.get(id)?.payload.args_delta ?? '') + more;
+    agent.calls.set(id, { ...delta, payload: { tool_call_id: id, args_delta: args } });
+  }
+
+  #of(agentId: string): Unfinished {
+    let agent = this.#agents.get(agentId);
+    if (!agent) {
+      agent = { chunk: null, contents: [], calls: new Map(), size: 0 };
+      this.#agents.set(agentId, agent);
+    }
+    return agent;
+  }
+
+  #hasRoom(agent: Unfinished, chars: number): boolean {
+    const cost = chars + COST_OF_PIECE;
+    if (this.#size + cost > this.#meter.mostEach) return false;
+    agent.size += cost;
+    this.#count(cost);
+    return true;
+  }
+
+  #forget(agentId: string): void {
+    const agent = this.#agents.get(agentId);
+    if (!agent) return;
+    this.#agents.delete(agentId);
+    this.#count(-agent.size);
+  }
+
+  #count(cost: number): void {
+    this.#size += cost;
+    this.#meter.used += cost;
+  }
+}
+
+/** What a piece takes beside its characters. */
+const COST_OF_PIECE = 24;
+
+function chunkBytes(chunk: Chunk, contents: readonly string[], i: number): Uint8Array {
+  const behind = contents.length - 1 - i;
+  const { payload } = chunk;
+  return sseBytes({
+    ...chunk,
+    payload: {
+      ...payload,
+      chunk_index: payload.chunk_index - behind,
+      content: contents[i] ?? '',
+      is_complete: behind === 0 && payload.is_complete,
+    },
+  });
+}

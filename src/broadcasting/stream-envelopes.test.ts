@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../events/agent-event.ts';
+import { BroadcastConfig } from './broadcast-config.ts';
+import type { Envelope, EnvelopeOf } from './envelope.ts';
+import { StreamEnvelopes } from './stream-envelopes.ts';
+
+const base = { agentId: 'a', parentAgentId: null, executionId: 'e', index: 0, at: 'now' };
+const text = { messageId: 'm1', stepNumber: 1, attempt: 1 };
+
+function streaming(frameBytes = 10_000) {
+  const sent: Envelope[] = [];
+  const push = (envelope: Envelope): void => void sent.push(envelope);
+  const stream = new StreamEnvelopes(
+    { sessionId: 's', executionId: 'e' },
+    BroadcastConfig.standard({ frameBytes }),
+  );
+  let index = 0;
+  const chunk = (content: string, more: object = {}): void =>
+    stream.chunk(
+      { ...base, ...text, type: 'StreamChunk', content, index: index++, ...more } as never,
+      push,
+    );
+  const tell = (type: AgentEvent['type'], more: object = {}): void =>
+    stream.closing({ ...base, type, ...more } as never, push);
+  const chunks = (): unknown[] =>
+    (sent as EnvelopeOf<'agent.stream.chunk'>[]).map(({ agent_id, payload: p }) =>
+      [agent_id, p.chunk_index, p.content, p.is_complete].join(' '),
+    );
+  return { stream, sent, push, chunk, tell, chunks, restart: () => (index = 0) };
+}
+
+describe('chunks', () => {
+  it('a message completes its text before it is sent itself', () => {
+    const { chunk, tell, chunks } = streaming();
+    chunk('Hel');
+    chunk('lo');
+    tell('MessageAdded', { messageId: 'm1', role: 'assistant' });
+    tell('AgentStepCompleted');
+    expect(chunks()).toEqual(['a 0 Hel false', 'a 1 lo false', 'a 2  true']);
+  });
+
+  it('a text without a message is complete with its step', () => {
+    const { chunk, tell, chunks } = streaming();
+    chunk('{"name":');
+    tell('MessageAdded', { messageId: 'another' });
+    tell('AgentStepCompleted');
+    tell('AgentStepCompleted');
+    expect(chunks()).toEqual(['a 0 {"name": false', 'a 1  true']);
+  });
+
+  it('a text that is discarded is not complete, and the next try begins anew', () => {
+    const { chunk, tell, chunks, restart } = streaming();
+    chunk('half');
+    tell('StepFailed');
+    tell('StreamDiscarded');
+    restart();
+    chunk('whole', { attempt: 2, messageId: 'm2', stepNumber: 2 });
+    tell('MessageAdded', { messageId: 'm2' });
+    expect(chunks()).toEqual(['a 0 half false', 'a 0 whole false', 'a 1  true']);
+  });
+
+  it('agents that speak at the same time are kept apart', () => {
+    const { chunk, tell, chunks } = streaming();
+    chunk('one', { index: 0 });
+    chunk('two', { index: 0, agentId: 'b', messageId: 'm2' });
+    tell('MessageAdded', { messageId: 'm2', agentId: 'b' });
+    chunk('more', { index: 1 });
+    tell('MessageAdded', { messageId: 'm1' });
+    expect(chunks()).toEqual([
+      'a 0 one false',
+      'b 0 two false',
+      'b 1  true',
+      'a 1 more false',
+      'a 2  true',
+    ]);
+  });
+
+  it('one that is too large is split; those behind it move on', () => {
+    const { chunk, tell, sent } = streaming(2_000);
+    const whole = 'äöü😀 '.repeat(300);
+    chunk('first ');
+    chunk(whole);
+    chunk(' last');
+    tell('MessageAdded', { messageId: 'm1' });
+    const payloads = (sent as EnvelopeOf<'agent.stream.chunk'>[]).map(({ payload }) => payload);
+    expect(payloads.length).toBeGreaterThan(5);
+    expect(payloads.map(({ chunk_index }) => chunk_index)).toEqual(payloads.map((_p, i) => i));
+    expect(payloads.map(({ content }) => content).join('')).toBe(`first ${whole} last`);
+    for (const envelope of sent) expect(JSON.stringify(envelope).length).toBeLessThan(2_000);
+  });
+
+  it('a hook that asks again within a try: its chunks are counted on, also behind a split', () => {
+    const { chunk, tell, sent } = streaming(2_000);
+    chunk('x'.repeat(3_000));
+    tell('StreamDiscarded');
+    chunk('again');
+    tell('MessageAdded', { messageId: 'm1' });
+    const indexes = (sent as EnvelopeOf<'agent.stream.chunk'>[]).map((e) => e.payload.chunk_index);
+    expect(indexes).toEqual(indexes.map((_i, place) => place));
+    expect(sent.at(-1)).toMatchObject({ payload: { is_complete: true } });
+  });
+
+  it('nothing is complete where nothing was shown', () => {
+    const { chunk, tell, chunks } = streaming();
+    tell('MessageAdded', { messageId: 'm1' });
+    chunk('gone');
+    tell('StreamDiscarded');
+    tell('AgentStepCompleted');
+    expect(chunks()).toEqual(['a 0 gone false']);
+  });
+});
+
+it('deltas are split, too, and lose nothing', () => {
+  const { stream, sent, push } = streaming(2_000);
+  const argsDelta = '{"text":"quote \\" and more"}'.repeat(200);
+  stream.delta({ ...base, type: 'ToolCallDelta', toolCallId: 'c', tool: 't', argsDelta }, push);
+  const parts = (sent as EnvelopeOf<'agent.tool.delta'>[]).map((e) => e.payload.args_delta);
+  expect(parts.length).toBeGreaterThan(3);
+  expect(parts.join('')).toBe(argsDelta);
+  expect(sent[0]).toMatchObject({ seq: null, prev: null, payload: { tool_call_id: 'c' } });
+});

@@ -1,0 +1,110 @@
+import type { AgentEvent, EventOf } from '../events/agent-event.ts';
+import type { BroadcastSettings } from './broadcast-config.ts';
+import type { Envelope } from './envelope.ts';
+import { assembled } from './envelope-of.ts';
+import { envelopeBudget, HEAD_BYTES, splitText, wireBytes } from './frame-budget.ts';
+
+/** Of the payload of a chunk without its text, and of the ids of the agents. */
+const CHUNK_BYTES = 300;
+/** However small the frames are, a text has to get on. */
+const LEAST_ROOM = 100;
+
+/** A text on its way: what was sent of it. */
+interface OpenText {
+  readonly messageId: string;
+  readonly step: number;
+  readonly attempt: number;
+  /** Pieces beyond one each: a chunk that was split moves the ones behind it. */
+  extra: number;
+  next: number;
+  /** Shown, and neither complete nor discarded. */
+  isShown: boolean;
+}
+
+/** Chunks and deltas: they have no number, and the finished message or call supersedes them. */
+export class StreamEnvelopes {
+  readonly #sessionId: string;
+  readonly #room: number;
+  /** By agent: nested ones speak at the same time. */
+  readonly #open: Map<string, OpenText> = new Map();
+
+  constructor(
+    { sessionId, executionId }: { readonly sessionId: string; readonly executionId: string },
+    { frameBytes }: BroadcastSettings,
+  ) {
+    const ids = wireBytes(sessionId) + wireBytes(executionId);
+    const room = envelopeBudget(frameBytes) - HEAD_BYTES - CHUNK_BYTES - ids;
+    this.#sessionId = sessionId;
+    this.#room = Math.max(LEAST_ROOM, room);
+  }
+
+  chunk(event: EventOf<'StreamChunk'>, push: (envelope: Envelope) => void): void {
+    const { content } = event;
+    const text = this.#textOf(event);
+    const pieces = this.#pieces(content);
+    if (pieces === null) return push(this.#chunk(event, text, event.index + text.extra, content));
+    for (const [i, piece] of pieces.entries())
+      push(this.#chunk(event, text, event.index + text.extra + i, piece));
+    text.extra += pieces.length - 1;
+  }
+
+  delta(event: EventOf<'ToolCallDelta'>, push: (envelope: Envelope) => void): void {
+    const { toolCallId: tool_call_id, argsDelta } = event;
+    for (const args_delta of this.#pieces(argsDelta) ?? [argsDelta])
+      push(
+        assembled('agent.tool.delta', event, this.#sessionId, null, null, {
+          tool_call_id,
+          args_delta,
+        }),
+      );
+  }
+
+  /** Before the envelope of a numbered event: a text that it completes is said to be complete. */
+  closing(event: AgentEvent, push: (envelope: Envelope) => void): void {
+    if (this.#open.size === 0) return;
+    const text = this.#open.get(event.agentId);
+    if (text === undefined) return;
+    const { type } = event;
+    // a hook may ask again within the same try, whose chunks are counted on
+    if (type === 'StreamDiscarded') text.isShown = false;
+    if (type === 'StepFailed') this.#open.delete(event.agentId);
+    const isOver =
+      type === 'AgentStepCompleted' ||
+      (type === 'MessageAdded' && event.messageId === text.messageId);
+    if (!isOver) return;
+    if (text.isShown) push(this.#chunk(event, text, text.next, '', true));
+    this.#open.delete(event.agentId);
+  }
+
+  #textOf({ agentId, messageId, stepNumber, attempt }: EventOf<'StreamChunk'>): OpenText {
+    const known = this.#open.get(agentId);
+    if (known?.messageId === messageId) return known;
+    const text = { messageId, step: stepNumber, attempt, extra: 0, next: 0, isShown: true };
+    this.#open.set(agentId, text);
+    return text;
+  }
+
+  #chunk(
+    event: AgentEvent,
+    text: OpenText,
+    index: number,
+    content: string,
+    isComplete: boolean = false,
+  ): Envelope {
+    text.next = index + 1;
+    text.isShown = true;
+    return assembled('agent.stream.chunk', event, this.#sessionId, null, null, {
+      message_id: text.messageId,
+      step: text.step,
+      attempt: text.attempt,
+      chunk_index: index,
+      content,
+      is_complete: isComplete,
+    });
+  }
+
+  /** Null for one that fits as it is, which is nearly always. */
+  #pieces(content: string): readonly string[] | null {
+    return content.length * 7 <= this.#room ? null : splitText(content, this.#room);
+  }
+}

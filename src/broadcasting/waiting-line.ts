@@ -1,0 +1,87 @@
+import type { Broadcaster } from './broadcaster.ts';
+import type { Envelope } from './envelope.ts';
+
+/** Envelopes of one channel that wait, oldest first, never more than `size`. */
+export class WaitingLine {
+  readonly #size: number;
+  #waiting: Envelope[] = [];
+  /** How many of them nobody misses for long. */
+  #fleeting = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Adds one; returns what had to leave for it. */
+  add(envelope: Envelope): readonly Envelope[] {
+    const left = this.#waiting.length < this.#size ? nobody : this.#makeRoom();
+    this.#waiting.push(envelope);
+    if (isFleeting(envelope)) this.#fleeting += 1;
+    return left;
+  }
+
+  /** As many as go into one call, from the front; empty if none wait. */
+  take(broadcaster: Broadcaster, channel: string): readonly Envelope[] {
+    const waiting = this.#waiting;
+    const count = waiting.length <= 1 ? waiting.length : fitting(waiting, broadcaster, channel);
+    if (count === waiting.length) return this.takeAll();
+    const taken = waiting.splice(0, count);
+    for (const envelope of taken) if (isFleeting(envelope)) this.#fleeting -= 1;
+    return taken;
+  }
+
+  takeAll(): readonly Envelope[] {
+    const all = this.#waiting;
+    if (all.length === 0) return nobody;
+    this.#waiting = [];
+    this.#fleeting = 0;
+    return all;
+  }
+
+  /** First everything that a finished message supersedes, then what is oldest; a status last of all. */
+  #makeRoom(): readonly Envelope[] {
+    const waiting = this.#waiting;
+    if (this.#fleeting > 0) {
+      this.#waiting = waiting.filter((envelope) => !isFleeting(envelope));
+      this.#fleeting = 0;
+      return waiting.filter(isFleeting);
+    }
+    const place = waiting.findIndex(({ type }) => type !== 'agent.status');
+    return waiting.splice(Math.max(0, place), 1);
+  }
+}
+
+const nobody: readonly Envelope[] = Object.freeze([]);
+
+/** Chunks and deltas: a text with a hole is of no use, so they leave together. */
+const isFleeting = ({ seq }: Envelope): boolean => seq === null;
+
+function fitting(waiting: readonly Envelope[], broadcaster: Broadcaster, channel: string): number {
+  const { batchSize = waiting.length, frameBytes } = broadcaster;
+  const most = Math.max(1, Math.min(waiting.length, batchSize));
+  if (frameBytes === undefined) return most;
+  let bytes = 0;
+  for (let i = 0; i < most; i++) {
+    const envelope = waiting[i];
+    if (envelope === undefined) return i;
+    bytes += costOf(broadcaster, channel, envelope);
+    if (bytes > frameBytes) return Math.max(1, i);
+  }
+  return most;
+}
+
+/** One that cannot be measured goes alone, and whoever sends it says why it cannot be sent. */
+function costOf(broadcaster: Broadcaster, channel: string, envelope: Envelope): number {
+  try {
+    return broadcaster.frameCost?.({ channel, envelope }) ?? jsonBytes(envelope);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+export const jsonBytes = (envelope: Envelope): number =>
+  new TextEncoder().encode(JSON.stringify(envelope)).length;

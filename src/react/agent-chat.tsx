@@ -1,0 +1,104 @@
+import { useRef, type ReactElement, type ReactNode } from 'react';
+import { actionFor } from '../ui/sources/session-actions.ts';
+import { Approvals } from './approvals.tsx';
+import { Composer } from './composer.tsx';
+import { ConnectionNote } from './connection-note.tsx';
+import { Conversation } from './conversation.tsx';
+import { Glyph } from './glyph.tsx';
+import { part } from './part.ts';
+import { Problem } from './problem.tsx';
+import { statusGlyphs, StopExplanation } from './stop-explanation.tsx';
+import { useUi } from './ui-context.ts';
+import { AgentUiProvider, type AgentUiProviderProps } from './ui-provider.tsx';
+import { UsageView } from './usage-view.tsx';
+import type { AgentSession } from './use-agent-session.ts';
+
+export interface AgentChatProps extends Omit<AgentUiProviderProps, 'children'> {
+  readonly session: AgentSession;
+  /** Shown as long as nothing has been said. */
+  readonly empty?: ReactNode;
+  /** Beside the status, for a title of yours. */
+  readonly title?: ReactNode;
+  /** Messages may be sent while a run is open: for servers that queue them. Default: false. */
+  readonly sendWhileBusy?: boolean;
+  readonly className?: string;
+}
+
+/** A whole chat: conversation, questions, why it stopped, and where to write. */
+export function AgentChat(props: AgentChatProps): ReactElement {
+  return (
+    <AgentUiProvider {...props}>
+      <Chat {...props} />
+    </AgentUiProvider>
+  );
+}
+
+function Chat(props: AgentChatProps): ReactElement {
+  const { session, className } = props;
+  const { labels, components } = useUi();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { state, status, approvals, stop, actions, can } = session;
+  const { retry, dismiss } = session;
+  const isBusy = status === 'processing';
+  const isWaiting = approvals.length > 0;
+  const blockedBy = isWaiting
+    ? labels.answerFirst
+    : isBusy && props.sendWhileBusy !== true
+      ? labels.busy
+      : null;
+  const stopping = actionFor(actions, 'stop', state.executionId);
+  const Stop = components.Stop ?? StopExplanation;
+  return (
+    <section {...part('chat', className)} data-status={status} aria-label={labels.conversation}>
+      <header {...part('header')}>
+        {props.title}
+        <p {...part('status')} data-status={status}>
+          <Glyph name={statusGlyphs[status]} />
+          {labels.status[status]}
+        </p>
+        <UsageView usage={state.usage} stepCount={state.stepCount} />
+      </header>
+      <ConnectionNote connection={session.connection} error={session.error} />
+      <Conversation
+        state={state}
+        actions={actions}
+        onRetry={retry}
+        onDismiss={dismiss}
+        empty={props.empty}
+        stopBelow
+      >
+        <Approvals
+          approvals={approvals}
+          actions={actions}
+          nextFocus={field}
+          onDismiss={dismiss}
+          {...(can.approve && { onApprove: session.approve })}
+          {...(can.deny && { onDeny: session.deny })}
+        />
+        {stop && !isWaiting && (
+          <Stop
+            stop={stop}
+            action={actionFor(actions, 'resume', stop.timestamp)}
+            onDismiss={dismiss}
+            {...(can.resume && { onResume: session.resume })}
+          />
+        )}
+      </Conversation>
+      {stopping?.status === 'failed' && (
+        <Problem action={stopping} onRetry={retry} onDismiss={dismiss} />
+      )}
+      {can.send && (
+        <Composer
+          fieldRef={field}
+          onSend={session.send}
+          blockedBy={blockedBy}
+          {...(can.stop && isBusy && { onStop: session.stopRun })}
+          isStopping={stopping?.status === 'pending' || stopping?.status === 'done'}
+          {...(stop &&
+            status !== 'completed' &&
+            status !== 'paused' && { placeholder: labels.placeholderStopped })}
+        />
+      )}
+    </section>
+  );
+}

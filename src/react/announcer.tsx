@@ -1,0 +1,47 @@
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { shouldRenderAssistantContent } from '../ui/message-rules.ts';
+import type { UiState } from '../ui/ui-state.ts';
+import { hidden } from './composer.tsx';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+
+export type AnnouncerProps = Pick<UiState, 'messages' | 'status' | 'approvals' | 'stop'>;
+
+const isOpen = (status: UiState['status']): boolean =>
+  status === 'processing' || status === 'paused';
+
+/**
+ * Tells a screen reader what a sighted reader notices: a finished answer, a question, a stop. Never each chunk, and
+ * nothing that was there before.
+ */
+export function Announcer({ messages, status, approvals, stop }: AnnouncerProps): ReactElement {
+  const { labels } = useUi();
+  const [news, setNews] = useState({ text: '', count: 0 });
+  const told = useRef<Set<string> | null>(null);
+  const lastStatus = useRef(status);
+  useEffect(() => {
+    const isFirst = told.current === null;
+    const known = (told.current ??= new Set());
+    const isNew = (key: string): boolean => !known.has(key) && known.add(key).size > 0;
+    const isWork = isOpen(status) || isOpen(lastStatus.current);
+    lastStatus.current = status;
+    const answers = messages.filter(
+      (message) => message.role === 'assistant' && !message.metadata.streaming && isNew(message.id),
+    );
+    // a history that comes late is not news: at most its last message is
+    const answer = isWork ? answers.findLast(shouldRenderAssistantContent) : undefined;
+    const parts = answer ? [answer.content] : [];
+    for (const { tool, tool_call_id: callId } of approvals)
+      if (isNew(`approval ${callId}`)) parts.push(labels.approvalTitle(tool));
+    if (stop && isNew(`stop ${stop.timestamp}`) && isWork && stop.status !== 'completed')
+      parts.push(stop.stop_message);
+    if (parts.length > 0 && !isFirst)
+      setNews(({ count }) => ({ text: parts.join('\n'), count: count + 1 }));
+  }, [messages, status, approvals, stop, labels]);
+  return (
+    <div {...part('announcer')} role="status" aria-live="polite" style={hidden}>
+      {/* a new element each time: the same words twice are two announcements */}
+      <span key={news.count}>{news.text}</span>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import { useLayoutEffect, useMemo, useRef, type ReactElement, type ReactNode } from 'react';
+import { actionFor, type SessionAction } from '../ui/sources/session-actions.ts';
+import type { UiMessage } from '../ui/ui-message.ts';
+import type { UiStop } from '../ui/ui-state.ts';
+import { Announcer } from './announcer.tsx';
+import { conversationRows, type ConversationRow, type ShownState } from './conversation-rows.ts';
+import { Glyph } from './glyph.tsx';
+import { MessageView } from './message-view.tsx';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+import { useFollowEnd } from './use-follow-end.ts';
+
+export interface ConversationProps {
+  readonly state: ShownState;
+  readonly actions?: readonly SessionAction[];
+  readonly onRetry?: (actionId: string) => unknown;
+  readonly onDismiss?: (actionId: string) => void;
+  /** Shown as long as nothing has been said. */
+  readonly empty?: ReactNode;
+  /** The children show why it stopped, so the line that says so is left out. Default: false. */
+  readonly stopBelow?: boolean;
+  /** Behind the last message: what the conversation waits for. */
+  readonly children?: ReactNode;
+}
+
+const noActions: readonly SessionAction[] = [];
+
+const isStop = ({ metadata, timestamp }: UiMessage, stop: UiStop | null): boolean =>
+  metadata.continuation !== undefined && timestamp === stop?.timestamp;
+
+/** All messages in order, following the end; a screen reader hears of finished ones. */
+export function Conversation(props: ConversationProps): ReactElement {
+  const { state, actions = noActions, onRetry, onDismiss, empty, stopBelow, children } = props;
+  const { labels, components } = useUi();
+  const { messages, status, approvals, stop } = state;
+  const before = useRef<readonly ConversationRow[]>([]);
+  const rows = useMemo(
+    // reading the rows drawn before only saves work: without them the result is the same
+    () => (before.current = conversationRows({ messages, status, approvals }, before.current)),
+    [messages, status, approvals],
+  );
+  const { ref, onScroll, isBehind, toEnd } = useFollowEnd(state, actions);
+  const Message = components.Message ?? MessageView;
+  /** What the user wrote since comes behind the end of the last run. */
+  const sentAt = rows.findLastIndex(({ message }) => !message.metadata.pending) + 1;
+  const lastSent = rows.at(sentAt < rows.length ? -1 : rows.length)?.message.id;
+  useLayoutEffect(() => {
+    if (lastSent !== undefined) toEnd();
+  }, [lastSent, toEnd]);
+
+  const draw = ({ message, calls, isStreaming }: ConversationRow): ReactElement | null =>
+    stopBelow && isStop(message, stop) ? null : (
+      <Message
+        key={message.id}
+        message={message}
+        calls={calls}
+        isStreaming={isStreaming}
+        action={message.role === 'user' ? actionFor(actions, 'send', message.id) : null}
+        {...(onRetry && { onRetry })}
+        {...(onDismiss && { onDismiss })}
+      />
+    );
+  return (
+    <div {...part('conversation')}>
+      <div
+        ref={ref}
+        {...part('log')}
+        role="log"
+        aria-live="off"
+        aria-label={labels.conversation}
+        tabIndex={0}
+        onScroll={onScroll}
+      >
+        {rows.length === 0 && <div {...part('empty')}>{empty ?? labels.empty}</div>}
+        {rows.slice(0, sentAt).map(draw)}
+        {children}
+        {rows.slice(sentAt).map(draw)}
+      </div>
+      {isBehind && (
+        <button type="button" {...part('new-below')} onClick={toEnd}>
+          <Glyph name="down" />
+          {labels.newBelow}
+        </button>
+      )}
+      <Announcer messages={messages} status={status} approvals={approvals} stop={stop} />
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { Grants } from '../continuation/grants.ts';
+import { grantText } from './format.ts';
+
+/** Every word the components say. Give your own for another language. */
+export interface AgentLabels {
+  readonly conversation: string;
+  readonly empty: string;
+  readonly newBelow: string;
+  readonly you: string;
+  readonly assistant: string;
+  readonly status: Readonly<Record<BroadcastStatus, string>>;
+  readonly connecting: string;
+  readonly offline: string;
+  readonly details: string;
+  readonly toolStates: Readonly<Record<ToolState, string>>;
+  /** While the model is still writing the call. */
+  readonly unnamedTool: string;
+  readonly toolArgs: string;
+  readonly toolResult: string;
+  readonly toolError: string;
+  readonly none: string;
+  readonly showAll: string;
+  readonly showLines: (lines: number) => string;
+  readonly loading: string;
+  readonly cut: string;
+  readonly approvalTitle: (tool: string) => string;
+  readonly approvalHint: string;
+  readonly approve: string;
+  readonly approveEdited: string;
+  readonly edit: string;
+  readonly editArgs: string;
+  readonly editHint: string;
+  readonly notJson: (problem: string) => string;
+  readonly notAnObject: string;
+  readonly cancel: string;
+  readonly deny: string;
+  readonly denyReason: string;
+  readonly denyHint: string;
+  readonly answering: string;
+  readonly answered: string;
+  readonly wouldGoOn: (grant: Grants) => string;
+  readonly grant: (grant: Grants) => string;
+  readonly resume: string;
+  readonly resuming: string;
+  readonly decidedBy: (criterion: string) => string;
+  readonly tokens: (total: number) => string;
+  readonly tokenParts: (input: number, output: number) => string;
+  readonly steps: (steps: number) => string;
+  readonly message: string;
+  readonly placeholder: string;
+  readonly placeholderStopped: string;
+  readonly send: string;
+  readonly busy: string;
+  readonly answerFirst: string;
+  readonly stop: string;
+  readonly stopping: string;
+  readonly notSent: (problem: string) => string;
+  readonly failed: (problem: string) => string;
+  readonly retry: string;
+  readonly discard: string;
+  readonly dismiss: string;
+}
+
+/** How a tool call stands. */
+export type ToolState = 'writing' | 'running' | 'waiting' | 'done' | 'error' | 'open';
+
+const number = (value: number): string => value.toLocaleString('en-US');
+
+export const defaultLabels: AgentLabels = {
+  conversation: 'Conversation',
+  empty: 'Nothing has been said yet.',
+  newBelow: 'New below',
+  you: 'You',
+  assistant: 'Assistant',
+  status: {
+    idle: 'Ready',
+    processing: 'Working',
+    paused: 'Paused',
+    completed: 'Completed',
+    stopped: 'Stopped',
+    cancelled: 'Cancelled',
+    failed: 'Failed',
+  },
+  connecting: 'Connecting…',
+  offline: 'Not connected. What you see may be out of date.',
+  details: 'Details',
+  toolStates: {
+    writing: 'being written',
+    running: 'running',
+    waiting: 'waits for you',
+    done: 'done',
+    error: 'failed',
+    open: 'no result',
+  },
+  unnamedTool: 'tool call',
+  toolArgs: 'Arguments',
+  toolResult: 'Result',
+  toolError: 'Error',
+  none: 'none',
+  showAll: 'Show all',
+  showLines: (lines) => `Show all ${number(lines)} lines`,
+  loading: 'Loading…',
+  cut: 'Only the beginning is shown.',
+  approvalTitle: (tool) => `Run ${tool}?`,
+  approvalHint: 'It runs only when you say so. Nothing has happened yet.',
+  approve: 'Approve',
+  approveEdited: 'Approve with changes',
+  edit: 'Edit arguments',
+  editArgs: 'Arguments as JSON',
+  editHint: 'They are checked against the tool’s schema again before it runs.',
+  notJson: (problem) => `This is not JSON: ${problem}`,
+  notAnObject: 'Arguments are an object, such as { "id": 7 }.',
+  cancel: 'Cancel',
+  deny: 'Deny',
+  denyReason: 'Why not?',
+  denyHint: 'The assistant reads this and can try something else.',
+  answering: 'Sending…',
+  answered: 'Answered. It goes on in a moment.',
+  wouldGoOn: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
+  grant: (grant) => `Grant ${grantText(grant)}`,
+  resume: 'Resume',
+  resuming: 'Going on…',
+  decidedBy: (criterion) => `decided by ${criterion}`,
+  tokens: (total) => `${number(total)} tokens`,
+  tokenParts: (input, output) => `${number(input)} in, ${number(output)} out`,
+  steps: (steps) => (steps === 1 ? '1 step' : `${number(steps)} steps`),
+  message: 'Message',
+  placeholder: 'Write a message',
+  placeholderStopped: 'Send a new message instead',
+  send: 'Send',
+  busy: 'You can send when the run has ended.',
+  answerFirst: 'Answer the question above first.',
+  stop: 'Stop',
+  stopping: 'Stopping…',
+  notSent: (problem) => `Not sent: ${problem}`,
+  failed: (problem) => `That did not work: ${problem}`,
+  retry: 'Try again',
+  discard: 'Discard',
+  dismiss: 'Dismiss',
+};

@@ -1,0 +1,95 @@
+import { memo, type MemoExoticComponent, type ReactElement } from 'react';
+import { shouldRenderAssistantContent } from '../ui/message-rules.ts';
+import type { SessionAction } from '../ui/sources/session-actions.ts';
+import type { UiMessage, UiStatusType } from '../ui/ui-message.ts';
+import { Glyph, type GlyphName } from './glyph.tsx';
+import { part } from './part.ts';
+import { ToolCalls, type CallRow } from './tool-calls.tsx';
+import { CutNote, useWhole } from './cut-note.tsx';
+import { useUi } from './ui-context.ts';
+
+export interface MessageViewProps {
+  readonly message: UiMessage;
+  /** The calls of the message with how they stand. */
+  readonly calls: readonly CallRow[];
+  /** More of it may come. */
+  readonly isStreaming: boolean;
+  /** Of a message the user has sent, until the server has it. */
+  readonly action: SessionAction | null;
+  readonly onRetry?: (actionId: string) => unknown;
+  readonly onDismiss?: (actionId: string) => void;
+}
+
+const glyphs: Readonly<Record<UiStatusType, GlyphName>> = {
+  thinking: 'working',
+  tool_call: 'working',
+  tool_result: 'done',
+  error: 'failed',
+  info: 'idle',
+  continuation: 'go',
+};
+
+/** One message: what was said, and the calls that came with it. */
+export const MessageView: MemoExoticComponent<(props: MessageViewProps) => ReactElement> = memo(
+  function MessageView(props: MessageViewProps): ReactElement {
+    const { message, calls, isStreaming } = props;
+    const { labels } = useUi();
+    if (message.role === 'status') return <StatusLine message={message} />;
+    const isUser = message.role === 'user';
+    return (
+      <article
+        {...part('message')}
+        data-role={message.role}
+        data-streaming={isStreaming || undefined}
+        data-pending={message.metadata.pending}
+        aria-label={isUser ? labels.you : labels.assistant}
+      >
+        {(isUser || shouldRenderAssistantContent(message)) && <MessageText message={message} />}
+        {calls.length > 0 && <ToolCalls calls={calls} />}
+        {isUser && <Delivery {...props} />}
+      </article>
+    );
+  },
+);
+
+/** As it is, with its line breaks; what looks like HTML stays text. */
+function MessageText({ message }: { readonly message: UiMessage }): ReactElement {
+  const { labels, renderText } = useUi();
+  const { whole, status, problem, load } = useWhole(message.metadata.content_ref);
+  const text = typeof whole === 'string' ? whole : message.content;
+  return (
+    <>
+      <div {...part('text')} style={renderText ? undefined : { whiteSpace: 'pre-wrap' }}>
+        {renderText ? renderText(text) : text}
+      </div>
+      {status !== 'whole' && <CutNote {...{ status, problem, load }} label={labels.cut} />}
+    </>
+  );
+}
+
+function StatusLine({ message }: { readonly message: UiMessage }): ReactElement {
+  const type = message.metadata.status_type ?? 'info';
+  return (
+    <p {...part('status-line')} data-type={type}>
+      <Glyph name={glyphs[type]} />
+      <span>{message.content}</span>
+    </p>
+  );
+}
+
+function Delivery({ action, onRetry, onDismiss }: MessageViewProps): ReactElement | null {
+  const { labels } = useUi();
+  if (action?.status !== 'failed') return null;
+  return (
+    <p {...part('problem')} role="alert">
+      <Glyph name="failed" />
+      <span>{labels.notSent(action.error?.message ?? '')}</span>
+      <button type="button" {...part('link')} onClick={() => onRetry?.(action.id)}>
+        {labels.retry}
+      </button>
+      <button type="button" {...part('link')} onClick={() => onDismiss?.(action.id)}>
+        {labels.discard}
+      </button>
+    </p>
+  );
+}

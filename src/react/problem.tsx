@@ -1,0 +1,32 @@
+import type { ReactElement } from 'react';
+import type { SessionAction } from '../ui/sources/session-actions.ts';
+import { Glyph } from './glyph.tsx';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+
+export interface ProblemProps {
+  readonly action: SessionAction;
+  readonly onRetry?: (actionId: string) => unknown;
+  readonly onDismiss?: (actionId: string) => void;
+}
+
+/** Something the user asked for that did not work. Stays until it is dismissed or tried again. */
+export function Problem({ action, onRetry, onDismiss }: ProblemProps): ReactElement {
+  const { labels } = useUi();
+  return (
+    <p {...part('problem')} role="alert">
+      <Glyph name="failed" />
+      <span>{labels.failed(action.error?.message ?? '')}</span>
+      {onRetry && (
+        <button type="button" {...part('link')} onClick={() => onRetry(action.id)}>
+          {labels.retry}
+        </button>
+      )}
+      {onDismiss && (
+        <button type="button" {...part('link')} onClick={() => onDismiss(action.id)}>
+          {labels.dismiss}
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,82 @@
+import type { ReactElement } from 'react';
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { Grants } from '../continuation/grants.ts';
+import type { SessionAction } from '../ui/sources/session-actions.ts';
+import type { UiStop } from '../ui/ui-state.ts';
+import { stopText } from '../ui/stop-text.ts';
+import { Glyph, type GlyphName } from './glyph.tsx';
+import { part } from './part.ts';
+import { Problem } from './problem.tsx';
+import { useUi } from './ui-context.ts';
+
+export interface StopExplanationProps {
+  readonly stop: UiStop;
+  /** What became of the grant, once one was given. */
+  readonly action: SessionAction | null;
+  /** Absent: going on is not offered. */
+  readonly onResume?: (grant?: Grants) => unknown;
+  readonly onDismiss?: (actionId: string) => void;
+}
+
+export const statusGlyphs: Readonly<Record<BroadcastStatus, GlyphName>> = {
+  idle: 'idle',
+  processing: 'working',
+  paused: 'paused',
+  completed: 'done',
+  stopped: 'stopped',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+/** Why it stands still, what would let it go on, and a button that gives exactly that. */
+export function StopExplanation(props: StopExplanationProps): ReactElement {
+  const { stop, action, onResume, onDismiss } = props;
+  const { labels } = useUi();
+  const { status, stop_reason: reason, resolved_by: voice, error_message: error } = stop;
+  const grant = stop.remedy?.grant;
+  const isSent = action?.status === 'pending' || action?.status === 'done';
+  const canResume = onResume !== undefined && (grant !== undefined || status === 'paused');
+  const text = stopText(stop);
+  const remedy = grant && status !== 'completed' ? labels.wouldGoOn(grant) : text.remedy;
+  const [, opening = '', rest = ''] = /^(.*?)(:.*)?$/s.exec(stop.stop_message || text.title) ?? [];
+  const option = stop.remedy?.option;
+  return (
+    <section {...part('stop')} data-status={status} aria-label={labels.status[status]}>
+      <Glyph name={statusGlyphs[status]} />
+      <div {...part('stop-body')}>
+        <p {...part('stop-why')}>
+          <strong>{opening}</strong>
+          {rest}
+        </p>
+        {error !== null && !stop.stop_message.includes(error) && (
+          <p {...part('stop-error')}>{error}</p>
+        )}
+        {remedy && <p {...part('stop-remedy')}>{remedy}</p>}
+        {reason !== null && status !== 'completed' && (
+          <p {...part('stop-meta')}>
+            <code>{reason}</code>
+            {voice !== null && <span>{labels.decidedBy(voice)}</span>}
+            {option !== undefined && <code>{option}</code>}
+          </p>
+        )}
+        {action?.status === 'failed' && (
+          <Problem action={action} {...(onDismiss && { onDismiss })} />
+        )}
+      </div>
+      {canResume && (
+        <button
+          type="button"
+          {...part('button')}
+          data-kind="primary"
+          aria-disabled={isSent}
+          onClick={() => {
+            if (!isSent) onResume(grant);
+          }}
+        >
+          <Glyph name="go" />
+          {isSent ? labels.resuming : grant ? labels.grant(grant) : labels.resume}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+import { useState, type ReactElement } from 'react';
+import type { UiMessage, UiToolCall } from '../ui/ui-message.ts';
+import { argsText, durationText } from './format.ts';
+import { Glyph, type GlyphName } from './glyph.tsx';
+import type { ToolState } from './labels.ts';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+import { ValueView } from './value-view.tsx';
+
+export interface ToolCallViewProps {
+  readonly call: UiToolCall;
+  readonly state: ToolState;
+  /** The message that answers the call, once there is one. */
+  readonly result: UiMessage | null;
+}
+
+const glyphs: Readonly<Record<ToolState, GlyphName>> = {
+  writing: 'working',
+  running: 'working',
+  waiting: 'paused',
+  done: 'done',
+  error: 'failed',
+  open: 'cancelled',
+};
+
+/** One call in one line: open it for arguments and result. A failed one is open by itself. */
+export function ToolCallView({ call, state, result }: ToolCallViewProps): ReactElement {
+  const { labels } = useUi();
+  const [choice, setChoice] = useState<boolean | null>(null);
+  const isOpen = choice ?? state === 'error';
+  const durationMs = result?.metadata.tool_duration_ms;
+  return (
+    <details
+      {...part('tool-call')}
+      data-state={state}
+      open={isOpen}
+      onToggle={(event) => {
+        const { open } = event.currentTarget;
+        if (open !== isOpen) setChoice(open);
+      }}
+    >
+      <summary>
+        <Glyph name="chevron" />
+        <Glyph name={glyphs[state]} />
+        <code {...part('tool-name')}>{call.name || labels.unnamedTool}</code>
+        <span {...part('tool-args')}>{argsText(call)}</span>
+        <span {...part('tool-state')}>{labels.toolStates[state]}</span>
+        {durationMs !== undefined && (
+          <span {...part('tool-duration')}>{durationText(durationMs)}</span>
+        )}
+      </summary>
+      {isOpen && <ToolCallBody call={call} result={result} />}
+    </details>
+  );
+}
+
+function ToolCallBody({ call, result }: Omit<ToolCallViewProps, 'state'>): ReactElement {
+  const { labels } = useUi();
+  const { tool_error: error, tool_result: value } = result?.metadata ?? {};
+  const args = call.args ?? call.args_summary;
+  return (
+    <dl {...part('tool-body')}>
+      {error !== undefined && (
+        <div data-error="true">
+          <dt>{labels.toolError}</dt>
+          <dd {...part('tool-error')}>{error}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{labels.toolArgs}</dt>
+        <dd>{args === '' ? labels.none : <ValueView value={args} label={labels.toolArgs} />}</dd>
+      </div>
+      {value !== undefined && value !== error && (
+        <div>
+          <dt>{labels.toolResult}</dt>
+          <dd>
+            <ValueView value={value} label={labels.toolResult} />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,35 @@
+import { createContext, useContext, type ComponentType, type Context, type ReactNode } from 'react';
+import type { JsonValue } from '../json.ts';
+import type { ApprovalViewProps } from './approval-view.tsx';
+import { defaultLabels, type AgentLabels } from './labels.ts';
+import type { MessageViewProps } from './message-view.tsx';
+import type { StopExplanationProps } from './stop-explanation.tsx';
+import type { ToolCallViewProps } from './tool-call-view.tsx';
+
+/** Parts of the screen that you draw yourself. */
+export interface AgentComponents {
+  readonly Message?: ComponentType<MessageViewProps>;
+  readonly ToolCall?: ComponentType<ToolCallViewProps>;
+  readonly Approval?: ComponentType<ApprovalViewProps>;
+  readonly Stop?: ComponentType<StopExplanationProps>;
+}
+
+export interface AgentUi {
+  readonly labels: AgentLabels;
+  readonly components: AgentComponents;
+  /** The whole of a value of which only the beginning was sent. */
+  readonly fetchRef: ((ref: string) => Promise<JsonValue>) | null;
+  /** Draws the text of a message, for example as Markdown. What it returns must be safe: the text is the model's. */
+  readonly renderText: ((text: string) => ReactNode) | null;
+}
+
+export const plainUi: AgentUi = {
+  labels: defaultLabels,
+  components: {},
+  fetchRef: null,
+  renderText: null,
+};
+
+export const UiContext: Context<AgentUi> = createContext(plainUi);
+
+export const useUi = (): AgentUi => useContext(UiContext);

@@ -1,0 +1,86 @@
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { Connection, EnvelopeSource } from '../ui/sources/envelope-source.ts';
+import {
+  sessionDesk,
+  type ActionKind,
+  type AgentSessionActions,
+  type SessionAction,
+  type SessionDesk,
+} from '../ui/sources/session-actions.ts';
+import {
+  sessionStore,
+  type SessionStore,
+  type SessionStoreOptions,
+} from '../ui/sources/session-store.ts';
+import type { UiMessage } from '../ui/ui-message.ts';
+import type { UiApproval, UiState, UiStop } from '../ui/ui-state.ts';
+
+export interface UseAgentSessionOptions extends SessionStoreOptions {
+  /** Null as long as there is no session. A source of the same key may be made anew with every render. */
+  readonly source: EnvelopeSource | null;
+  /** How the user's wishes reach your server. */
+  readonly actions?: AgentSessionActions;
+}
+
+export interface AgentSession extends SessionDesk {
+  readonly state: UiState;
+  readonly messages: readonly UiMessage[];
+  readonly status: BroadcastStatus;
+  readonly approvals: readonly UiApproval[];
+  /** Why it stands still; null while it works. */
+  readonly stop: UiStop | null;
+  readonly connection: Connection;
+  /** Why the connection does not work. */
+  readonly error: Error | null;
+  /** What the user asked for: pending, failed, or done and not yet seen on the screen. */
+  readonly actions: readonly SessionAction[];
+  readonly can: Readonly<Record<ActionKind, boolean>>;
+  /** Reads the conversation as the server keeps it. */
+  readonly refresh: () => void;
+}
+
+interface Held {
+  readonly key: unknown;
+  readonly store: SessionStore;
+  readonly desk: SessionDesk;
+}
+
+const noActions: AgentSessionActions = {};
+
+/** A session on the screen: connected while the component is mounted, and the same for all who look at it. */
+export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
+  const { source, actions = noActions } = options;
+  const key = source?.key ?? source;
+  const current = useRef(actions);
+  const hold = (): Held => {
+    const store = sessionStore(source, options);
+    return { key, store, desk: sessionDesk(store, () => current.current) };
+  };
+  const [kept, setKept] = useState(hold);
+  let held = kept;
+  if (held.key !== key) setKept((held = hold()));
+  const { store, desk } = held;
+  useEffect(() => {
+    current.current = actions;
+    if (source) store.renew(source);
+  });
+  const view = useSyncExternalStore(store.subscribe, store.view, store.view);
+  const { send, approve, deny, stop, resume } = actions;
+  return useMemo(() => {
+    const { state } = view;
+    return {
+      ...desk,
+      state,
+      messages: state.messages,
+      status: state.status,
+      approvals: state.approvals,
+      stop: state.stop,
+      connection: view.connection,
+      error: view.error,
+      actions: view.actions,
+      can: { send: !!send, approve: !!approve, deny: !!deny, stop: !!stop, resume: !!resume },
+      refresh: store.refresh,
+    };
+  }, [view, desk, store, send, approve, deny, stop, resume]);
+}

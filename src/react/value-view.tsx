@@ -1,0 +1,65 @@
+import { useState, type ReactElement } from 'react';
+import type { Cut } from '../broadcasting/envelope.ts';
+import type { JsonValue } from '../json.ts';
+import { CutNote, useWhole } from './cut-note.tsx';
+import { isCut } from '../ui/rows.ts';
+import { valueText } from './format.ts';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+
+const foldedLines = 14;
+
+export interface ValueViewProps {
+  readonly value: JsonValue | Cut;
+  /** What it is, for screen readers. */
+  readonly label: string;
+}
+
+/** A value as text: JSON laid out, long ones folded, cut ones with a way to the whole. Never HTML. */
+export function ValueView({ value, label }: ValueViewProps): ReactElement {
+  return isCut(value) ? (
+    <CutView cut={value} label={label} />
+  ) : (
+    <TextView value={value} label={label} />
+  );
+}
+
+function TextView({
+  value,
+  label,
+}: {
+  readonly value: JsonValue;
+  readonly label: string;
+}): ReactElement {
+  const { labels } = useUi();
+  const [isWhole, setWhole] = useState(false);
+  const text = valueText(value);
+  const lines = text.split('\n');
+  const isLong = lines.length > foldedLines + 2 && !isWhole;
+  return (
+    <div {...part('value')}>
+      <pre aria-label={label} tabIndex={0} role="group">
+        {isLong ? `${lines.slice(0, foldedLines).join('\n')}\n…` : text}
+      </pre>
+      {isLong && (
+        <button type="button" {...part('link')} onClick={() => setWhole(true)}>
+          {labels.showLines(lines.length)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function CutView({ cut, label }: { readonly cut: Cut; readonly label: string }): ReactElement {
+  const { labels } = useUi();
+  const { whole, status, problem, load } = useWhole(cut.ref);
+  if (whole !== undefined) return <TextView value={whole} label={label} />;
+  return (
+    <div {...part('value')} data-cut="true">
+      <pre aria-label={label} tabIndex={0} role="group">
+        {cut.summary}
+      </pre>
+      <CutNote {...{ status, problem, load }} label={labels.cut} />
+    </div>
+  );
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { BroadcastError, type Broadcaster } from '../broadcasting/broadcaster.ts';
+import { memoryBroadcaster } from '../broadcasting/broadcasters/memory.ts';
+import { broadcasterContract } from './broadcaster-contract.ts';
+import type { BroadcasterRig } from './broadcaster-contract/rig.ts';
+
+type Change = (broadcaster: Broadcaster) => Partial<Broadcaster>;
+
+/** A transport that takes a moment, can be broken, and has the mistake that it is given. */
+function rigWith(change: Change): BroadcasterRig {
+  const memory = memoryBroadcaster({ frameBytes: 2_000 });
+  let broken: 'error' | 'hang' | null = null;
+  const carry = async (signal: AbortSignal | undefined, work: () => unknown): Promise<void> => {
+    signal?.throwIfAborted();
+    await Promise.resolve();
+    if (broken === 'error') throw new BroadcastError('500', { retryable: true });
+    if (broken === 'hang')
+      await new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        if (signal?.aborted) reject(signal.reason as Error);
+      });
+    await work();
+  };
+  const sound: Broadcaster = {
+    name: 'sound',
+    frameBytes: 2_000,
+    batchSize: 5,
+    broadcast: (channel, envelope, signal) =>
+      carry(signal, () => memory.broadcast(channel, envelope)),
+    broadcastBatch: (batch, signal) => carry(signal, () => memory.broadcastBatch(batch)),
+  };
+  return {
+    broadcaster: { ...sound, ...change(sound) },
+    read: (channel) => () => memory.envelopes(channel),
+    breakdown(kind) {
+      broken = kind;
+      return () => {
+        broken = null;
+      };
+    },
+  };
+}
+
+async function failures(change: Change): Promise<string[]> {
+  const failed: string[] = [];
+  for (const { name, run } of broadcasterContract(() => rigWith(change))) {
+    const hung = new Promise<never>((_resolve, reject) => {
+      setTimeout(() => reject(new Error('it hangs')), 50);
+    });
+    await Promise.race([run(), hung]).catch((error: Error) =>
+      failed.push(`${name}: ${error.message}`),
+    );
+  }
+  return failed;
+}
+
+const mistakes: readonly (readonly [string, Change, RegExp])[] = [
+  [
+    'loses a batch',
+    () => ({ broadcastBatch: async () => {} }),
+    /a batch arrives whole.*expected \[/s,
+  ],
+  [
+    'turns a batch round',
+    ({ broadcastBatch }) => ({
+      broadcastBatch: (batch, signal) => broadcastBatch(batch.toReversed(), signal),
+    }),
+    /a batch arrives whole/,
+  ],
+  [
+    'sends a batch to one channel',
+    ({ broadcastBatch }) => ({
+      broadcastBatch: (batch, signal) =>
+        broadcastBatch(
+          batch.map((b) => ({ ...b, channel: batch[0]!.channel })),
+          signal,
+        ),
+    }),
+    /channels do not cross/,
+  ],
+  [
+    'mends odd text',
+    ({ broadcast }) => ({
+      broadcast: (channel, envelope, signal) =>
+        broadcast(channel, JSON.parse(JSON.stringify(envelope).normalize('NFC')) as never, signal),
+    }),
+    /whatever is in it/,
+  ],
+  [
+    'sends twice',
+    ({ broadcast }) => ({
+      async broadcast(channel, envelope, signal) {
+        await broadcast(channel, envelope, signal);
+        await broadcast(channel, envelope, signal);
+      },
+    }),
+    /in the order in which they were made/,
+  ],
+  [
+    'changes what it is given',
+    ({ broadcast }) => ({
+      broadcast(channel, envelope, signal) {
+        (envelope as { type: string }).type = `.${envelope.type}`;
+        return broadcast(channel, envelope, signal);
+      },
+    }),
+    /Cannot assign to read only/,
+  ],
+  [
+    'wants to try again what is too large',
+    ({ broadcast }) => ({
+      broadcast: async (channel, envelope, signal) => {
+        try {
+          await broadcast(channel, envelope, signal);
+        } catch (error) {
+          throw new Error('failed', { cause: error });
+        }
+      },
+    }),
+    /refuses what is too large for good/,
+  ],
+  [
+    'cuts what is too large',
+    ({ broadcast }) => ({
+      broadcast: async (channel, envelope, signal) => {
+        if (JSON.stringify(envelope).length <= 2_000) await broadcast(channel, envelope, signal);
+      },
+    }),
+    /too large.*the call fails/s,
+  ],
+  [
+    'promises more room than it has',
+    () => ({ frameBytes: 2_100 }),
+    /takes a call that costs all there is/,
+  ],
+  [
+    'does not look at its signal',
+    ({ broadcast }) => ({ broadcast: (channel, envelope) => broadcast(channel, envelope) }),
+    /aborted before.*hangs ends with its signal: it hangs/s,
+  ],
+  [
+    'hides an error',
+    ({ broadcast }) => ({
+      broadcast: async (...call) => {
+        try {
+          await broadcast(...call);
+        } catch (error) {
+          if (error instanceof BroadcastError && error.retryable) return;
+          throw error;
+        }
+      },
+    }),
+    /an error of the transport is typed/,
+  ],
+];
+
+describe('the contract of broadcasters', () => {
+  it('holds for one that keeps it', async () => {
+    expect(await failures(() => ({}))).toEqual([]);
+  });
+
+  it.each(mistakes)('notices one that %s', async (_what, change, expected) => {
+    expect((await failures(change)).join('\n')).toMatch(expected);
+  });
+
+  it('makes the rig once, and not before a case runs', async () => {
+    let made = 0;
+    const cases = broadcasterContract(async () => {
+      made++;
+      return rigWith(() => ({}));
+    });
+    expect(made).toBe(0);
+    await Promise.all(cases.slice(0, 5).map(({ run }) => run()));
+    expect(made).toBe(1);
+    expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+  });
+});

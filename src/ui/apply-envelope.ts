@@ -1,0 +1,111 @@
+import type { Envelope, EnvelopeOf } from '../broadcasting/envelope.ts';
+import { applyNested } from './apply-nested.ts';
+import { applyStatus, statusNote } from './apply-status.ts';
+import { applyApproval, applyToolCompleted, applyToolStarted } from './apply-tools.ts';
+import { findInTurn, inserted, rowOf, reachOf } from './rows.ts';
+import { entered, trackOf, withDiscard, withTrack, type Screen, type UiRun } from './screen.ts';
+
+type OnRun = Screen & { readonly run: UiRun };
+
+/** The screen after one more envelope of the log. Called in the order of the log only. */
+export function applyEnvelope(screen: Screen, envelope: Envelope): Screen {
+  const there = entered(screen, envelope.execution_id);
+  const on: OnRun = { ...there, run: linked(there.run, envelope) };
+  if (envelope.parent_agent_id !== undefined) return applyNested(on, envelope);
+  switch (envelope.type) {
+    case 'agent.status':
+      return applyStatus(on, envelope);
+    case 'agent.message':
+      return applyMessage(on, envelope);
+    case 'agent.step.started':
+      return stepStarted(on, envelope);
+    case 'agent.step.completed':
+      return stepCompleted(on, envelope);
+    case 'agent.tool.started':
+      return applyToolStarted(on, envelope);
+    case 'agent.tool.completed':
+      return applyToolCompleted(on, envelope);
+    case 'agent.approval.requested':
+      return applyApproval(on, envelope);
+    case 'agent.stream.discarded':
+      return { ...on, run: withDiscard(on.run, envelope) };
+    default:
+      return on;
+  }
+}
+
+/** An envelope that names one before it which was not seen shows a hole. */
+function linked(run: UiRun, { seq, prev }: Envelope): UiRun {
+  const last = seq ?? run.last;
+  return (prev ?? 0) <= run.after
+    ? { ...run, after: Math.max(run.after, last), last, hasHole: false, isRead: false }
+    : { ...run, last, hasHole: true, isRead: false };
+}
+
+/** A message that the server's record brought already stays as it is. */
+function applyMessage(screen: OnRun, envelope: EnvelopeOf<'agent.message'>): Screen {
+  const { rows, run } = screen;
+  const { payload, timestamp, agent_id } = envelope;
+  const { message_id: id, role, step } = payload;
+  const row = rowOf({ id, role, timestamp }, payload.content);
+  if (role === 'user') {
+    const isKnown = rows.some((other) => other.id === id);
+    return {
+      ...screen,
+      rows: isKnown ? rows : inserted(rows, reachOf(rows, run).end, row),
+      run: { ...run, inputId: id, isOverlaid: isKnown },
+    };
+  }
+  const turn = reachOf(rows, run);
+  const isKnown = findInTurn(rows, turn, (other) => other.id === id) >= 0;
+  const doneStep = Math.max(trackOf(run, agent_id).doneStep, step);
+  return {
+    ...screen,
+    rows: isKnown ? rows : inserted(rows, turn.end, row),
+    // what it does next, if anything, will be told where steps are
+    run: {
+      ...withTrack(run, agent_id, { doneStep }),
+      rowId: id,
+      note: run.hasSteps ? null : run.note,
+    },
+  };
+}
+
+function stepStarted(screen: OnRun, envelope: EnvelopeOf<'agent.step.started'>): Screen {
+  const { timestamp, agent_id, payload } = envelope;
+  const before = payload.step - 1;
+  const doneStep = Math.max(trackOf(screen.run, agent_id).doneStep, before);
+  const run = withTrack(screen.run, agent_id, { startedAt: timestamp, doneStep });
+  return {
+    ...screen,
+    run: {
+      ...run,
+      rowId: null,
+      hasSteps: true,
+      stepCount: Math.max(run.stepCount, before),
+      note: statusNote(run.id, 'thinking', 'Thinking…', timestamp),
+    },
+  };
+}
+
+/** A nested agent's usage is in the step of its caller: only the root's steps count. */
+function stepCompleted(screen: OnRun, envelope: EnvelopeOf<'agent.step.completed'>): Screen {
+  const { agent_id, payload } = envelope;
+  const { step, usage } = payload;
+  const doneStep = Math.max(trackOf(screen.run, agent_id).doneStep, step);
+  const run = withTrack(screen.run, agent_id, { doneStep });
+  return {
+    ...screen,
+    run: {
+      ...run,
+      rowId: null,
+      hasSteps: true,
+      stepCount: Math.max(run.stepCount, step),
+      usage: {
+        input: run.usage.input + usage.input,
+        output: run.usage.output + usage.output,
+        total: run.usage.total + usage.total,
+      },
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Envelope } from '../broadcasting/envelope.ts';
+import { applyApproval, withoutApproval } from './apply-tools.ts';
+import { isCut } from './rows.ts';
+import { trackOf, withDiscard, withTrack, type Screen, type UiRun } from './screen.ts';
+import type { UiMessage } from './ui-message.ts';
+
+type OnRun = Screen & { readonly run: UiRun };
+
+/** An agent that works as a tool shows as one line that changes and goes: its texts are never the answer. */
+export function applyNested(screen: OnRun, envelope: Envelope): Screen {
+  const { agent_id: agentId, parent_agent_id: parent = null } = envelope;
+  const track = trackOf(screen.run, agentId);
+  const run = withTrack(screen.run, agentId, { parent });
+  const on = { ...screen, run };
+  const says = (content: string, at: UiRun = run): Screen => ({
+    ...screen,
+    run: withTrack(at, agentId, { note: nestedNote(run.id, envelope, content) }),
+  });
+  switch (envelope.type) {
+    case 'agent.step.started':
+      return says('Thinking…', withTrack(run, agentId, { startedAt: envelope.timestamp }));
+    case 'agent.message': {
+      const { content, step } = envelope.payload;
+      const doneStep = Math.max(track.doneStep, step);
+      return says(
+        isCut(content) ? content.summary : content,
+        withTrack(run, agentId, { doneStep }),
+      );
+    }
+    case 'agent.tool.started': {
+      const { tool, tool_call_id } = envelope.payload;
+      return says(`Running ${tool}…`, withoutApproval(run, tool_call_id));
+    }
+    case 'agent.tool.completed': {
+      const { tool, tool_call_id, success } = envelope.payload;
+      return says(
+        `${tool} ${success ? 'has answered' : 'has failed'}.`,
+        withoutApproval(run, tool_call_id),
+      );
+    }
+    case 'agent.approval.requested':
+      return applyApproval(on, envelope);
+    case 'agent.step.completed': {
+      const { step, has_tool_calls } = envelope.payload;
+      const doneStep = Math.max(track.doneStep, step);
+      const note = has_tool_calls ? track.note : null;
+      return { ...screen, run: withTrack(run, agentId, { doneStep, note }) };
+    }
+    case 'agent.stream.discarded':
+      return { ...on, run: withDiscard(run, envelope) };
+    default:
+      return on;
+  }
+}
+
+export const nestedNote = (
+  runId: string,
+  {
+    agent_id,
+    parent_agent_id,
+    timestamp,
+  }: Pick<Envelope, 'agent_id' | 'parent_agent_id' | 'timestamp'>,
+  content: string,
+): UiMessage => ({
+  id: `${runId}:agent:${agent_id}`,
+  role: 'status',
+  content,
+  timestamp,
+  metadata: {
+    status_type: 'info',
+    agent_id,
+    ...(parent_agent_id !== undefined && { parent_agent_id }),
+  },
+});

@@ -1,0 +1,85 @@
+import type { EnvelopeOf } from '../broadcasting/envelope.ts';
+import { inserted, reachOf, without, type Rows } from './rows.ts';
+import { isEnd, noApprovals, trackOf, type Screen, type UiRun } from './screen.ts';
+import { stopLine } from './stop-text.ts';
+import type { UiMessage, UiStatusType } from './ui-message.ts';
+import type { UiStop } from './ui-state.ts';
+
+type OnRun = Screen & { readonly run: UiRun };
+
+/** What goes on right now; gone with the next thing that happens. */
+export const statusNote = (
+  runId: string,
+  type: UiStatusType,
+  content: string,
+  timestamp: string,
+): UiMessage => ({
+  id: `${runId}:status`,
+  role: 'status',
+  content,
+  timestamp,
+  metadata: { status_type: type },
+});
+
+export function applyStatus(screen: OnRun, envelope: EnvelopeOf<'agent.status'>): Screen {
+  const { rows, run } = screen;
+  const { payload, timestamp } = envelope;
+  const { status } = payload;
+  const stepCount = Math.max(run.stepCount, payload.step_count);
+  const stopId = `${run.id}:stop`;
+  if (status !== 'paused' && !isEnd(status))
+    return {
+      ...screen,
+      rows: without(rows, stopId),
+      run: {
+        ...run,
+        status,
+        stepCount,
+        stop: null,
+        note: statusNote(run.id, 'thinking', 'Thinking…', timestamp),
+      },
+    };
+  const stop: UiStop = {
+    status,
+    step_count: payload.step_count,
+    timestamp,
+    stop_reason: payload.stop_reason ?? null,
+    stop_message: payload.stop_message ?? '',
+    resolved_by: payload.resolved_by ?? null,
+    remedy: payload.remedy ?? null,
+    error_message: payload.error_message ?? null,
+    last_response: payload.last_response ?? null,
+  };
+  const stopped = { ...run, status, stop, stepCount, note: null };
+  return {
+    ...screen,
+    rows: withStopRow(without(rows, stopId), run, stopId, stop),
+    run: status === 'paused' ? stopped : { ...stopped, ...ended(run, envelope.agent_id) },
+  };
+}
+
+/** Nobody waits and nothing runs after the end; text of its steps that comes late is known as such. */
+function ended(run: UiRun, rootId: string): Pick<UiRun, 'approvals' | 'open' | 'agents' | 'rowId'> {
+  return {
+    approvals: noApprovals,
+    open: [],
+    rowId: null,
+    agents: { [rootId]: trackOf(run, rootId) },
+  };
+}
+
+function withStopRow(rows: Rows, run: UiRun, id: string, stop: UiStop): Rows {
+  if (stop.status === 'completed') return rows;
+  const { timestamp, stop_reason, resolved_by, remedy, stop_message: reason } = stop;
+  const row: UiMessage = {
+    id,
+    role: 'status',
+    content: stopLine(stop),
+    timestamp,
+    metadata: {
+      status_type: stop.status === 'failed' ? 'error' : 'continuation',
+      continuation: { should_continue: false, stop_reason, resolved_by, reason, remedy },
+    },
+  };
+  return inserted(rows, reachOf(rows, run).end, row);
+}

@@ -1,0 +1,175 @@
+import type { EnvelopeOf } from '../broadcasting/envelope.ts';
+import { statusNote } from './apply-status.ts';
+import { resultMetadata } from './tool-results.ts';
+import { callsOf, findInTurn, hasCall, inserted, reachOf, type Rows } from './rows.ts';
+import type { Screen, UiRun } from './screen.ts';
+import type { UiMessage, UiToolCall } from './ui-message.ts';
+import type { UiApproval } from './ui-state.ts';
+
+type OnRun = Screen & { readonly run: UiRun };
+
+export function applyToolStarted(
+  screen: OnRun,
+  envelope: EnvelopeOf<'agent.tool.started'>,
+): Screen {
+  const { tool, tool_call_id: id, args_summary, args } = envelope.payload;
+  const call: UiToolCall = { id, name: tool, args: args ?? null, args_summary };
+  const { rows, run } = attached(screen, call, envelope.timestamp);
+  const open = [...run.open.filter((other) => other.id !== id), { id, name: tool }];
+  return {
+    ...screen,
+    rows,
+    run: { ...withoutApproval(run, id), open, note: openNote(run.id, open, envelope.timestamp) },
+  };
+}
+
+export function applyToolCompleted(
+  screen: OnRun,
+  envelope: EnvelopeOf<'agent.tool.completed'>,
+): Screen {
+  const { payload, timestamp } = envelope;
+  const { tool, tool_call_id: id, success } = payload;
+  const { rows, run } = attached(
+    screen,
+    { id, name: tool, args: null, args_summary: '' },
+    timestamp,
+  );
+  const open = run.open.filter((other) => other.id !== id);
+  const note =
+    open.length > 0
+      ? openNote(run.id, open, timestamp)
+      : statusNote(
+          run.id,
+          'tool_result',
+          `${tool} ${success ? 'has answered' : 'has failed'}.`,
+          timestamp,
+        );
+  return {
+    ...screen,
+    rows: withResult(rows, run, envelope),
+    run: { ...withoutApproval(open.length > 0 ? run : quiet(run), id), open, note },
+  };
+}
+
+/** A nested agent's call waits for a person too, but it is no part of the conversation. */
+export function applyApproval(
+  screen: OnRun,
+  envelope: EnvelopeOf<'agent.approval.requested'>,
+): Screen {
+  const { payload, execution_id, agent_id, parent_agent_id, timestamp } = envelope;
+  const { tool, tool_call_id, args, args_summary } = payload;
+  const approval: UiApproval = { tool, tool_call_id, args, args_summary, execution_id, agent_id };
+  const call: UiToolCall = { id: tool_call_id, name: tool, args, args_summary };
+  const { rows, run } = parent_agent_id === undefined ? attached(screen, call, timestamp) : screen;
+  const approvals = [...withoutApproval(run, tool_call_id).approvals, approval];
+  return { ...screen, rows, run: { ...run, approvals } };
+}
+
+/** Agents that worked as tools are done when no call is open. */
+const quiet = (run: UiRun): UiRun => ({
+  ...run,
+  agents: Object.fromEntries(
+    Object.entries(run.agents).map(([id, track]) => [id, { ...track, note: null }]),
+  ),
+});
+
+export function withoutApproval(run: UiRun, callId: string): UiRun {
+  const { approvals } = run;
+  return approvals.some(({ tool_call_id }) => tool_call_id === callId)
+    ? { ...run, approvals: approvals.filter(({ tool_call_id }) => tool_call_id !== callId) }
+    : run;
+}
+
+const openNote = (runId: string, open: UiRun['open'], timestamp: string): UiMessage =>
+  statusNote(
+    runId,
+    'tool_call',
+    `Running ${[...new Set(open.map(({ name }) => name))].join(', ')}…`,
+    timestamp,
+  );
+
+/** Puts a call where it belongs: in place if it is known, else on the message of its step, else on a new one. */
+function attached(screen: OnRun, call: UiToolCall, timestamp: string): Pick<OnRun, 'rows' | 'run'> {
+  const { rows, run } = screen;
+  const turn = reachOf(rows, run);
+  const known = findInTurn(rows, turn, (row) => hasCall(row, call.id));
+  const knownRow = rows[known];
+  if (knownRow) {
+    const calls = callsOf(knownRow);
+    const place = calls.findIndex(({ id }) => id === call.id);
+    const before = calls[place] ?? call;
+    const merged = mergedCall(before, call);
+    const at = run.rowId === knownRow.id ? run : { ...run, rowId: knownRow.id };
+    if (merged === before) return { rows, run: at };
+    return { rows: rows.with(known, withCalls(knownRow, calls.with(place, merged))), run: at };
+  }
+  const isNewStep = !run.hasSteps && run.open.length === 0 && isResult(rows[turn.end - 1]);
+  // where steps are not told, a call that comes when all before it have answered begins a new one
+  const place = isNewStep ? -1 : findInTurn(rows, turn, isRowOf(run));
+  const row = rows[place];
+  if (row) return { rows: rows.with(place, withCalls(row, [...callsOf(row), call])), run };
+  const id = madeId(run, call.id);
+  const made: UiMessage = {
+    id,
+    role: 'assistant',
+    content: '',
+    timestamp,
+    metadata: { tool_calls: [call] },
+  };
+  return { rows: inserted(rows, turn.end, made), run: { ...run, rowId: id } };
+}
+
+/** A message that only calls has no id on the wire: it is named after its first call. */
+const madeId = (run: UiRun, callId: string): string => `${run.id}:calls:${callId}`;
+
+/** Also where the server's record has brought the message under its own id. */
+const isRowOf = (run: UiRun) => (row: UiMessage) =>
+  run.rowId !== null &&
+  (row.id === run.rowId || callsOf(row).some(({ id }) => madeId(run, id) === run.rowId));
+
+const isResult = (row: UiMessage | undefined): boolean => row?.role === 'tool';
+
+const withCalls = (row: UiMessage, tool_calls: readonly UiToolCall[]): UiMessage => ({
+  ...row,
+  metadata: { ...row.metadata, tool_calls },
+});
+
+/** Whole arguments are not lost to a summary of the same. */
+function mergedCall(known: UiToolCall, news: UiToolCall): UiToolCall {
+  const isSummary = news.args === null && (known.args_summary !== '' || news.args_summary === '');
+  if (isSummary && isBeginning(news.args_summary, known.args_summary)) return known;
+  return news;
+}
+
+const isBeginning = (a: string, b: string): boolean => {
+  const [one, other] = [a.replace(/…$/, ''), b.replace(/…$/, '')];
+  return one.startsWith(other) || other.startsWith(one);
+};
+
+/** Under its call, in the order of the calls. */
+function withResult(rows: Rows, run: UiRun, envelope: EnvelopeOf<'agent.tool.completed'>): Rows {
+  const { payload, timestamp } = envelope;
+  const callId = payload.tool_call_id;
+  const turn = reachOf(rows, run);
+  const { content, metadata } = resultMetadata(payload);
+  const row: UiMessage = { id: `${run.id}:${callId}`, role: 'tool', content, timestamp, metadata };
+  const known = findInTurn(rows, turn, ({ metadata }) => metadata.tool_call_id === callId);
+  const before = rows[known];
+  if (before?.id === row.id) return rows.with(known, row);
+  // the server's own record says more, but not how long it took
+  if (before) return rows.with(known, { ...before, metadata: { ...metadata, ...before.metadata } });
+  const caller = findInTurn(rows, turn, (other) => hasCall(other, callId));
+  const order = rows[caller] ? callsOf(rows[caller]).map(({ id }) => id) : [];
+  let place = caller + 1;
+  while (place < turn.end && comesBefore(rows[place], callId, order)) place++;
+  return inserted(rows, place, row);
+}
+
+function comesBefore(
+  row: UiMessage | undefined,
+  callId: string,
+  order: readonly string[],
+): boolean {
+  const other = row?.metadata.tool_call_id;
+  return other !== undefined && order.indexOf(other) < order.indexOf(callId);
+}

@@ -1,0 +1,149 @@
+import { nestedNote } from './apply-nested.ts';
+import { liveRow, type LiveText } from './live-text.ts';
+import { withCallsRow, type LiveCall } from './live-calls.ts';
+import { newWindow, type LogWindow } from './log-window.ts';
+import { sameItems, type Rows } from './rows.ts';
+import { newRun, newScreen, noApprovals, noUsage, type Screen, type UiRun } from './screen.ts';
+import type { UiMessage } from './ui-message.ts';
+import type { LogPlace, UiState } from './ui-state.ts';
+
+/** A message of the user that the server has not shown yet. */
+export interface Sent {
+  readonly message: UiMessage;
+  /** The execution that answers it, once the server has told. */
+  readonly executionId: string | null;
+}
+
+/** What the reducer remembers beside what is on screen. */
+export interface Book {
+  readonly sessionId: string | null;
+  readonly log: LogWindow;
+  /** Texts that are being made, by agent. */
+  readonly texts: Readonly<Record<string, LiveText>>;
+  /** Where the next text of an attempt begins, by agent, step and attempt. */
+  readonly floors: Readonly<Record<string, number>>;
+  readonly calls: readonly LiveCall[];
+  readonly sent: readonly Sent[];
+  readonly sentCount: number;
+  /** The messages that this book has put on screen. */
+  readonly shown: Rows;
+}
+
+const newBook = (screen: Screen, sessionId: string | null): Book => ({
+  sessionId,
+  log: newWindow(screen),
+  texts: {},
+  floors: {},
+  calls: [],
+  sent: [],
+  sentCount: 0,
+  shown: screen.rows,
+});
+
+/** Before the first envelope; `history` is the conversation as the server keeps it. */
+export const newUiState = (history: readonly UiMessage[] = []): UiState =>
+  stateOf(newBook(newScreen(history), null));
+
+/** The book of a state. One that lost it, or was given other messages, is taken as it looks. */
+export function bookOf(state: UiState): Book {
+  const { book, messages } = state;
+  if (book?.shown === messages) return book;
+  const rows = messages.filter((message) => !isPassing(message));
+  if (book) {
+    const { log } = book;
+    const base = { ...log.base, rows, run: overlaid(log.base.run) };
+    const screen = { ...log.screen, rows, run: overlaid(log.screen.run) };
+    return { ...book, log: { ...log, base, screen }, shown: messages };
+  }
+  const { executionId, place, status, stop, stepCount, usage, approvals } = state;
+  const after = place?.after ?? 0;
+  const run = executionId === null ? null : { ...newRun(executionId), after, last: after };
+  const known = run && { ...run, status, stop, stepCount, usage, approvals };
+  const sent = messages
+    .filter(({ metadata }) => metadata.pending)
+    .map((message) => ({ message, executionId: null }));
+  const fresh = newBook({ rows, run: known, behind: {} }, state.sessionId);
+  return { ...fresh, sent, sentCount: sent.length, shown: messages };
+}
+
+const overlaid = (run: UiRun | null): UiRun | null => run && { ...run, isOverlaid: true };
+
+/** Of another session: nothing of it may show here. */
+export const isForeign = ({ sessionId }: Book, id: string | null): boolean =>
+  sessionId !== null && id !== null && sessionId !== id;
+
+/** Only on screen while it happens. */
+export const isPassing = ({ role, metadata }: UiMessage): boolean =>
+  metadata.streaming === true ||
+  metadata.pending === true ||
+  (role === 'status' &&
+    metadata.status_type !== 'error' &&
+    metadata.status_type !== 'continuation');
+
+/** The state that a book shows; the messages of `before` stay the same list if nothing on it has changed. */
+export function stateOf(book: Book, before?: UiState): UiState {
+  const { run } = book.log.screen;
+  const messages = messagesOf(book, before?.messages);
+  return {
+    sessionId: book.sessionId,
+    executionId: run?.id ?? null,
+    status: run?.status ?? 'idle',
+    messages,
+    approvals: run?.approvals ?? noApprovals,
+    stop: run?.stop ?? null,
+    usage: run?.usage ?? noUsage,
+    stepCount: run?.stepCount ?? 0,
+    gap: gapOf(book.log),
+    place: run && { executionId: run.id, after: run.after },
+    book: messages === book.shown ? book : { ...book, shown: messages },
+  };
+}
+
+/** The first hole in the order of the log. */
+function gapOf({ screen, order }: LogWindow): LogPlace | null {
+  const { run, behind } = screen;
+  for (const executionId of order) {
+    const known = behind[executionId];
+    if (known?.hasHole) return { executionId, after: known.after };
+  }
+  return run?.hasHole ? { executionId: run.id, after: run.after } : null;
+}
+
+function messagesOf(book: Book, before: Rows | undefined): Rows {
+  const { rows } = book.log.screen;
+  const tail = tailOf(book);
+  const messages = tail.length === 0 ? rows : [...rows, ...tail];
+  return before && sameItems(before, messages) ? before : messages;
+}
+
+/** What is on its way: behind the conversation, with the user's own next words around it. */
+function tailOf({ log, texts, calls, sent }: Book): UiMessage[] {
+  const { run } = log.screen;
+  const own = sent.map(({ message }) => message);
+  if (run?.status !== 'processing') return own;
+  const tail: UiMessage[] = run.inputId === null ? own.splice(0, 1) : [];
+  const live = Object.values(texts).filter(({ text }) => text !== '');
+  const said = live.find(({ parentId }) => parentId === null);
+  const row = withCallsRow(said ? liveRow(said) : null, calls);
+  if (row) tail.push(row);
+  // nested agents work inside a call
+  if (run.open.length > 0) tail.push(...nestedNotes(run, live));
+  if (run.note && !said) tail.push(run.note);
+  tail.push(...own);
+  return tail;
+}
+
+function nestedNotes(run: UiRun, live: readonly LiveText[]): UiMessage[] {
+  const notes = new Map<string, UiMessage>();
+  for (const [id, { note }] of Object.entries(run.agents)) if (note) notes.set(id, note);
+  for (const text of live)
+    if (text.parentId !== null) notes.set(text.agentId, nestedText(run.id, text));
+  return [...notes.values()];
+}
+
+const nestedText = (runId: string, { agentId, parentId, timestamp, text }: LiveText): UiMessage =>
+  nestedNote(
+    runId,
+    { agent_id: agentId, timestamp, ...(parentId !== null && { parent_agent_id: parentId }) },
+    text,
+  );

@@ -1,0 +1,57 @@
+export { newUiState } from './book.ts';
+export { reduceEnvelope, reduceRefill, skipGap } from './reduce-envelope.ts';
+export { acceptUserMessage, withoutUserMessage, withUserMessage } from './sent-messages.ts';
+export { reconcile } from './with-history.ts';
+export { uiMessagesOf, type StepResults, type UiMessagesOptions } from './ui-messages-of.ts';
+export {
+  hasToolError,
+  isToolCallMessage,
+  isToolResultMessage,
+  shouldRenderAssistantContent,
+} from './message-rules.ts';
+export { stopText, type StopText } from './stop-text.ts';
+export type { LogPlace, UiApproval, UiState, UiStop } from './ui-state.ts';
+export type {
+  UiContinuation,
+  UiMessage,
+  UiMetadata,
+  UiRole,
+  UiStatusType,
+  UiToolCall,
+} from './ui-message.ts';
+export type { Connection, EnvelopeSink, EnvelopeSource } from './sources/envelope-source.ts';
+export { sseSource, type SseSourceOptions } from './sources/sse-source.ts';
+export {
+  echoSource,
+  type EchoChannel,
+  type EchoClient,
+  type EchoSourceOptions,
+} from './sources/echo-source.ts';
+export {
+  pusherSource,
+  type PusherChannel,
+  type PusherClient,
+  type PusherSourceOptions,
+} from './sources/pusher-source.ts';
+export type { ChannelOptions } from './sources/channel-source.ts';
+export {
+  refReader,
+  type HttpOptions,
+  type ReadOptions,
+  type RefReaderOptions,
+} from './sources/http-reads.ts';
+export { SourceError, type SourceErrorCode } from './sources/source-error.ts';
+export {
+  connectSession,
+  sessionStore,
+  type SessionStore,
+  type SessionStoreOptions,
+  type SessionView,
+} from './sources/session-store.ts';
+export {
+  sessionDesk,
+  type ActionKind,
+  type AgentSessionActions,
+  type SessionAction,
+  type SessionDesk,
+} from './sources/session-actions.ts';

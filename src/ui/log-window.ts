@@ -1,0 +1,139 @@
+import type { Envelope } from '../broadcasting/envelope.ts';
+import { applyEnvelope } from './apply-envelope.ts';
+import { entered, hasHoles, isEnd, withoutHoles, type Screen } from './screen.ts';
+
+/** A place in the log: an envelope, or what is known about the log there. */
+export interface Entry {
+  readonly executionId: string;
+  readonly seq: number;
+  /** `opened`: it runs, though its log was not seen. `known`: nothing up to here is missing. `read`: nor behind it. */
+  readonly what: Envelope | 'opened' | 'known' | 'read';
+}
+
+/**
+ * The newest part of the log stays at hand: whatever comes late is put in its place, and what follows is applied
+ * again. So the screen depends on what is known and not on how it came.
+ */
+export interface LogWindow {
+  /** The screen before the entries. */
+  readonly base: Screen;
+  /** In the order of the log, executions one after the other. */
+  readonly entries: readonly Entry[];
+  readonly screen: Screen;
+  /** Executions, oldest first. */
+  readonly order: readonly string[];
+  /** When the newest of them was first heard of. */
+  readonly since: string;
+}
+
+/** As many are kept while nothing is missing, */
+const KEPT = 50;
+/** and as many while something is; then it is given up. */
+const MOST_KEPT = 1_000;
+
+export const newWindow = (screen: Screen): LogWindow => ({
+  base: screen,
+  entries: [],
+  screen,
+  order: screen.run ? [...Object.keys(screen.behind), screen.run.id] : [],
+  since: '',
+});
+
+/** With more entries, in any order; the same window if it knows them all. `at` is their time where they have none. */
+export function withEntries(window: LogWindow, entries: readonly Entry[], at: string): LogWindow {
+  const fresh: Entry[] = [];
+  let known = window;
+  for (const entry of entries) {
+    if (isKnown(known, entry, fresh)) continue;
+    fresh.push(entry);
+    known = { ...known, ...ordered(known, entry.executionId, timeOf(entry) ?? at) };
+  }
+  return fresh.length === 0 ? window : trimmed(merged(known, fresh));
+}
+
+/** What comes behind everything else is applied; anything else means to apply the window again. */
+function merged(window: LogWindow, fresh: readonly Entry[]): LogWindow {
+  const { entries, order, screen, base } = window;
+  const all = [...entries, ...fresh];
+  if (all.every((entry, i) => i < entries.length || compare(order, all[i - 1], entry) < 0))
+    return { ...window, entries: all, screen: fresh.reduce(apply, screen) };
+  return refolded({ ...window, entries: all.toSorted((a, b) => compare(order, a, b)) }, base);
+}
+
+export const refolded = (window: LogWindow, base: Screen): LogWindow => ({
+  ...window,
+  base,
+  screen: window.entries.reduce(apply, base),
+});
+
+function apply(screen: Screen, { executionId, seq, what }: Entry): Screen {
+  if (typeof what === 'object') return applyEnvelope(screen, what);
+  const there = entered(screen, executionId);
+  const { run } = there;
+  if (what === 'opened') return { ...there, run: { ...run, hasHole: run.last === 0 } };
+  const after = Math.max(run.after, seq);
+  const isOverlaid = run.isOverlaid || run.hasHole;
+  return { ...there, run: { ...run, after, hasHole: false, isRead: what === 'read', isOverlaid } };
+}
+
+const timeOf = ({ what }: Entry): string | null =>
+  typeof what === 'object' ? what.timestamp : null;
+
+/** Seen before, or older than everything that could still be changed. */
+function isKnown(window: LogWindow, entry: Entry, fresh: readonly Entry[]): boolean {
+  const { base, screen, entries } = window;
+  const { executionId, seq, what } = entry;
+  if (Object.hasOwn(base.behind, executionId)) return true;
+  const settled = base.run?.id === executionId ? base.run.last : 0;
+  if (what === 'opened')
+    return screen.run?.id === executionId || Object.hasOwn(screen.behind, executionId);
+  if (what === 'known' || what === 'read') {
+    if (seq < settled) return true;
+    const known = screen.run?.id === executionId ? screen.run : screen.behind[executionId];
+    return known !== undefined && known.after >= seq && !known.hasHole;
+  }
+  if (seq <= settled) return true;
+  const isIt = (other: Entry): boolean =>
+    other.seq === seq && other.executionId === executionId && typeof other.what === 'object';
+  // what lies behind all that was seen is usually next
+  const isNews = screen.run?.id === executionId && seq > screen.run.last;
+  return (!isNews && entries.some(isIt)) || fresh.some(isIt);
+}
+
+const ranks = { opened: 0, known: 2, read: 3 } as const;
+const rankOf = ({ what }: Entry): number => (typeof what === 'object' ? 1 : ranks[what]);
+
+function compare(order: readonly string[], a: Entry | undefined, b: Entry): number {
+  if (a === undefined) return -1;
+  if (a.executionId !== b.executionId)
+    return order.lastIndexOf(a.executionId) - order.lastIndexOf(b.executionId);
+  return a.seq - b.seq || rankOf(a) - rankOf(b);
+}
+
+/**
+ * A new execution is the newest, for a session runs one at a time. Only beside one that still runs the clock of the
+ * server decides: then a client that has just come may hear the last words of the one before.
+ */
+function ordered(
+  { order, since, screen }: LogWindow,
+  id: string,
+  at: string,
+): Pick<LogWindow, 'order' | 'since'> {
+  if (order.at(-1) === id) return { order, since: since === '' || at < since ? at : since };
+  if (order.includes(id)) return { order, since };
+  const { run } = screen;
+  const isOlder = run !== null && order.at(-1) === run.id && !isEnd(run.status) && at < since;
+  return isOlder
+    ? { order: order.toSpliced(-1, 0, id), since }
+    : { order: [...order, id], since: at };
+}
+
+/** What falls out of the window is settled, holes and all. */
+function trimmed(window: LogWindow): LogWindow {
+  const { entries, base, screen } = window;
+  const most = hasHoles(screen) ? MOST_KEPT : KEPT * 2;
+  if (entries.length <= most) return window;
+  const left = entries.slice(0, -KEPT).reduce(apply, base);
+  const next = { ...window, base: withoutHoles(left), entries: entries.slice(-KEPT) };
+  return hasHoles(left) ? refolded(next, next.base) : next;
+}

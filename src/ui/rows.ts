@@ -1,0 +1,105 @@
+import { isRecord } from '../json.ts';
+import type { Cut } from '../broadcasting/envelope.ts';
+import type { UiRun } from './screen.ts';
+import type { UiMessage, UiToolCall } from './ui-message.ts';
+
+export type Rows = readonly UiMessage[];
+
+/** Where the answers to a message are: behind it, up to the next thing a user said. */
+export interface Turn {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The rows that the next envelope of a run may change. */
+export function reachOf(
+  rows: Rows,
+  run: Pick<UiRun, 'inputId' | 'rowId' | 'isOverlaid' | 'hasHole'>,
+): Turn {
+  if (run.isOverlaid || run.hasHole) return turnOf(rows, run.inputId);
+  const end = rows.length;
+  if (run.rowId === null) return { start: end, end };
+  let start = end - 1;
+  while (start > 0 && rows[start]?.id !== run.rowId) start--;
+  return { start: Math.max(start, 0), end };
+}
+
+export function turnOf(rows: Rows, inputId: string | null): Turn {
+  const input =
+    inputId === null ? -1 : rows.findLastIndex(({ id, role }) => id === inputId && role === 'user');
+  if (input < 0)
+    return { start: rows.findLastIndex(({ role }) => role === 'user') + 1, end: rows.length };
+  let end = input + 1;
+  while (end < rows.length && rows[end]?.role !== 'user') end++;
+  return { start: input + 1, end };
+}
+
+/** The last place in the turn that fits, or -1. */
+export function findInTurn(
+  rows: Rows,
+  { start, end }: Turn,
+  fits: (row: UiMessage) => boolean,
+): number {
+  for (let i = end - 1; i >= start; i--) {
+    const row = rows[i];
+    if (row && fits(row)) return i;
+  }
+  return -1;
+}
+
+export const callsOf = ({ metadata }: UiMessage): readonly UiToolCall[] =>
+  metadata.tool_calls ?? [];
+
+export const hasCall = (row: UiMessage, callId: string): boolean =>
+  callsOf(row).some(({ id }) => id === callId);
+
+export const inserted = (rows: Rows, place: number, row: UiMessage): Rows =>
+  place === rows.length ? [...rows, row] : rows.toSpliced(place, 0, row);
+
+export const without = (rows: Rows, id: string): Rows =>
+  rows.some((row) => row.id === id) ? rows.filter((row) => row.id !== id) : rows;
+
+/** Nothing but these two: a result may have such fields of its own. */
+export const isCut = (value: unknown): value is Cut =>
+  isRecord(value) &&
+  typeof value['ref'] === 'string' &&
+  typeof value['summary'] === 'string' &&
+  Object.keys(value).length === 2;
+
+/** A row whose text may have been too long for its frame. */
+export const rowOf = (
+  row: Pick<UiMessage, 'id' | 'role' | 'timestamp'>,
+  content: string | Cut,
+): UiMessage =>
+  isCut(content)
+    ? { ...row, content: content.summary, metadata: { content_ref: content.ref } }
+    : { ...row, content, metadata: noMetadata };
+
+export const noMetadata: UiMessage['metadata'] = Object.freeze({});
+
+/** Equal as JSON; the order of keys does not matter. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  if (!isRecord(a) || !isRecord(b) || Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
+  );
+}
+
+/** The new list, made of the old objects where they say the same; the old list where all do. */
+export function keepingOld(before: Rows, after: Rows): Rows {
+  if (before === after) return before;
+  const old = new Map(before.map((row) => [row.id, row]));
+  const kept = after.map((row) => {
+    const known = old.get(row.id);
+    return known && isSame(known, row) ? known : row;
+  });
+  return sameItems(before, kept) ? before : kept;
+}
+
+export const sameItems = (a: Rows, b: Rows): boolean =>
+  a.length === b.length && a.every((row, i) => row === b[i]);

@@ -1,0 +1,147 @@
+import type { Refill } from '../../broadcasting/envelope.ts';
+import { reduceRefill, skipGap } from '../reduce-envelope.ts';
+import type { UiMessage } from '../ui-message.ts';
+import type { LogPlace, UiState } from '../ui-state.ts';
+import { backoff, sleep, type BackoffOptions } from './backoff.ts';
+import type { EnvelopeSource } from './envelope-source.ts';
+import { SourceError, toError } from './source-error.ts';
+
+export interface CatchUpTiming {
+  /** What only came in the wrong order closes a gap by itself within this time. Default: 150 ms. */
+  readonly reorderMs?: number;
+  /** How long a gap that nobody can fill holds the screen back. Default: 2 seconds. */
+  readonly patienceMs?: number;
+  /** Tries of one read before it is given up. Default: 5. */
+  readonly tries?: number;
+  readonly backoff?: BackoffOptions;
+}
+
+/** Who holds the state that is repaired. */
+export interface CatchUpHost {
+  readonly source: () => EnvelopeSource;
+  readonly state: () => UiState;
+  readonly update: (change: (state: UiState) => UiState) => void;
+  /** The conversation as the server keeps it; `anew` where what is on screen cannot be trusted. */
+  readonly canonical: (messages: readonly UiMessage[], anew: boolean) => void;
+  readonly failed: (error: Error) => void;
+}
+
+export interface CatchUp {
+  /** Looks at the state for holes. */
+  check(): void;
+  /** Asks what was said while nobody listened. */
+  missed(): void;
+  /** Reads the conversation; `anew` throws away what is on screen. */
+  reread(anew: boolean): void;
+}
+
+export const isTerminal = ({ status }: UiState): boolean =>
+  status === 'completed' || status === 'stopped' || status === 'cancelled' || status === 'failed';
+
+/** Fetches what the stream did not bring: one read at a time, tried again with growing waits, and never for ever. */
+export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortSignal): CatchUp {
+  const { reorderMs = 150, patienceMs = 2_000, tries = 5 } = timing;
+  let wantsTail = false;
+  let wantsHistory: 'merge' | 'anew' | null = null;
+  let isBusy = false;
+
+  async function work(): Promise<void> {
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      while (!signal.aborted) {
+        if (wantsHistory !== null) await readHistory();
+        else if (wantsTail) await readTail();
+        else if (host.state().gap) await fillGap();
+        else break;
+      }
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  /** Null when it was given up; the reason has been told. */
+  async function read<T>(ask: () => Promise<T>): Promise<T | null> {
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (signal.aborted) break;
+        failures++;
+        if (failures >= tries || (SourceError.is(thrown) && thrown.isFinal)) {
+          host.failed(toError(thrown));
+          break;
+        }
+        await sleep(backoff(failures - 1, timing.backoff), signal, 'online');
+      }
+    }
+    return null;
+  }
+
+  async function refillFrom(place: LogPlace | null): Promise<Refill | null> {
+    const { refill } = host.source();
+    if (!refill) return null;
+    const answer = await read(() => refill(place, signal));
+    if (answer && !signal.aborted) host.update((state) => reduceRefill(state, answer));
+    return signal.aborted ? null : answer;
+  }
+
+  async function readPages(from: LogPlace | null): Promise<void> {
+    let place = from;
+    for (;;) {
+      const page = await refillFrom(place);
+      if (!page?.more || page.execution_id === null) return;
+      // a server that says "more" and gives nothing would be asked for ever
+      if (place?.executionId === page.execution_id && page.seq <= place.after) return;
+      place = { executionId: page.execution_id, after: page.seq };
+    }
+  }
+
+  async function readTail(): Promise<void> {
+    wantsTail = false;
+    const { place, executionId } = host.state();
+    if (place) await readPages(place);
+    // a run that has ended may have been followed by others, of which the log shows the last
+    if (!place || isTerminal(host.state())) await readPages(null);
+    const isOther = executionId !== null && host.state().executionId !== executionId;
+    if (isOther && host.source().history) wantsHistory ??= 'merge';
+  }
+
+  async function readHistory(): Promise<void> {
+    const anew = wantsHistory === 'anew';
+    wantsHistory = null;
+    const { history } = host.source();
+    const messages = history ? await read(() => history(signal)) : null;
+    if (signal.aborted) return;
+    if (messages) host.canonical(messages, anew);
+    if (anew) await readPages(null);
+  }
+
+  async function fillGap(): Promise<void> {
+    const { gap } = host.state();
+    if (!gap) return;
+    const isOpen = (): boolean => isSame(host.state().gap, gap);
+    await sleep(host.source().refill ? reorderMs : patienceMs, signal);
+    if (signal.aborted || !isOpen()) return;
+    await refillFrom(gap);
+    if (!signal.aborted && isOpen()) host.update(skipGap);
+  }
+
+  return {
+    check: () => {
+      if (host.state().gap) void work();
+    },
+    missed: () => {
+      if (!host.source().refill) return;
+      wantsTail = true;
+      void work();
+    },
+    reread: (anew) => {
+      wantsHistory = anew ? 'anew' : (wantsHistory ?? 'merge');
+      void work();
+    },
+  };
+}
+
+const isSame = (a: LogPlace | null, b: LogPlace): boolean =>
+  a !== null && a.executionId === b.executionId && a.after === b.after;

@@ -1,0 +1,159 @@
+import type { Refill } from '../../broadcasting/envelope.ts';
+import { isRecord, type JsonValue } from '../../json.ts';
+import type { UiMessage } from '../ui-message.ts';
+import type { LogPlace } from '../ui-state.ts';
+import { placeText, type EnvelopeSource } from './envelope-source.ts';
+import { SourceError } from './source-error.ts';
+
+type HeaderRecord = Readonly<Record<string, string>>;
+
+export interface HttpOptions {
+  /** A function is asked before each request: for tokens that change. */
+  readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
+  /** `include` to send cookies to another origin. */
+  readonly credentials?: RequestCredentials;
+  readonly fetch?: typeof fetch;
+}
+
+/** How a source reads what its stream does not bring: by address, or by a function of yours. */
+export interface ReadOptions extends HttpOptions {
+  /** Answers what the log has after a place, as a `Refill`. */
+  readonly refillUrl?: string;
+  /** Answers the conversation as UI messages. */
+  readonly historyUrl?: string;
+  readonly refill?: NonNullable<EnvelopeSource['refill']>;
+  readonly history?: NonNullable<EnvelopeSource['history']>;
+}
+
+export function readsOf(options: ReadOptions): Pick<EnvelopeSource, 'refill' | 'history'> {
+  const { refillUrl, historyUrl } = options;
+  const refill =
+    options.refill ??
+    (refillUrl === undefined
+      ? undefined
+      : (place: LogPlace | null, signal: AbortSignal) =>
+          httpRefill(refillUrl, place, options, signal));
+  const history =
+    options.history ??
+    (historyUrl === undefined
+      ? undefined
+      : (signal: AbortSignal) => httpHistory(historyUrl, options, signal));
+  return { ...(refill && { refill }), ...(history && { history }) };
+}
+
+/** One GET; an answer other than 2xx is thrown as what it means. */
+export async function get(
+  url: string,
+  options: HttpOptions,
+  more: HeaderRecord,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { headers, credentials, fetch: send = globalThis.fetch } = options;
+  const own = typeof headers === 'function' ? await headers() : headers;
+  let response: Response;
+  try {
+    response = await send(url, {
+      headers: { ...own, ...more },
+      cache: 'no-store',
+      signal,
+      ...(credentials && { credentials }),
+    });
+  } catch (cause) {
+    throw new SourceError('unreachable', `GET ${shown(url)} got no answer.`, { cause });
+  }
+  if (response.ok) return response;
+  void response.body?.cancel().catch(() => {});
+  throw refusal(url, response);
+}
+
+function refusal(url: string, { status, headers }: Response): SourceError {
+  const what = `GET ${shown(url)} answered ${status}`;
+  if (status === 401 || status === 403)
+    return new SourceError(
+      'refused',
+      `${what}: this user may not read the session. Check that the request carries a valid token or cookie, and that the session is theirs.`,
+      { status },
+    );
+  if (status === 404 || status === 410)
+    return new SourceError(
+      'not_found',
+      `${what}: there is no such session, or it belongs to somebody else. Check the address and the session id.`,
+      { status },
+    );
+  const mayPass =
+    status < 400 || status >= 500 || status === 408 || status === 425 || status === 429;
+  if (!mayPass)
+    return new SourceError(
+      'refused',
+      `${what}: the request is not one that it takes. Check the address and the headers.`,
+      { status },
+    );
+  const seconds = Number(headers.get('retry-after') ?? 0);
+  return new SourceError('unreachable', `${what}, expected 200. It is tried again.`, {
+    status,
+    retryAfterMs: Number.isFinite(seconds) ? Math.min(60, Math.max(0, seconds)) * 1000 : 0,
+  });
+}
+
+/** Without the query, which may hold a token. */
+export const shown = (url: string): string => url.replace(/[?#].*$/s, '');
+
+async function json(url: string, options: HttpOptions, signal: AbortSignal): Promise<unknown> {
+  const response = await get(url, options, { accept: 'application/json' }, signal);
+  try {
+    return await response.json();
+  } catch {
+    throw new SourceError('unreadable', `GET ${shown(url)} answered something that is not JSON.`);
+  }
+}
+
+/** Asks `{url}?after={seq}@{execution}`; without a place, for the newest execution. */
+async function httpRefill(
+  url: string,
+  place: LogPlace | null,
+  options: HttpOptions,
+  signal: AbortSignal,
+): Promise<Refill> {
+  const query = place ? `after=${encodeURIComponent(placeText(place))}` : '';
+  const asked = query && `${url}${url.includes('?') ? '&' : '?'}${query}`;
+  const value = await json(asked || url, options, signal);
+  if (isRecord(value) && Array.isArray(value['envelopes']) && typeof value['seq'] === 'number')
+    return value as unknown as Refill; // the envelopes are checked as they are read
+  throw new SourceError(
+    'unreadable',
+    `GET ${shown(url)} did not answer a refill, expected { execution_id, envelopes, seq, more }.`,
+  );
+}
+
+async function httpHistory(
+  url: string,
+  options: HttpOptions,
+  signal: AbortSignal,
+): Promise<readonly UiMessage[]> {
+  const value = await json(url, options, signal);
+  const messages = isRecord(value) ? value['messages'] : value;
+  if (Array.isArray(messages)) return messages as UiMessage[];
+  throw new SourceError(
+    'unreadable',
+    `GET ${shown(url)} did not answer a conversation, expected a list of UI messages or { messages }.`,
+  );
+}
+
+export interface RefReaderOptions extends HttpOptions {
+  /** Answers `{ value }` to `?ref=`. */
+  readonly url: string;
+}
+
+/** Fetches the whole of a value of which an envelope had only the beginning. */
+export const refReader =
+  (options: RefReaderOptions): ((ref: string) => Promise<JsonValue>) =>
+  async (ref) => {
+    const { url } = options;
+    const asked = `${url}${url.includes('?') ? '&' : '?'}ref=${encodeURIComponent(ref)}`;
+    const value = await json(asked, options, new AbortController().signal);
+    if (isRecord(value) && 'value' in value) return value['value'] as JsonValue; // it came as JSON
+    throw new SourceError(
+      'unreadable',
+      `GET ${shown(url)} did not answer a value, expected { value }.`,
+    );
+  };

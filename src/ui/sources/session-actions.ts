@@ -1,0 +1,154 @@
+import type { Grants } from '../../continuation/grants.ts';
+import { messageId } from '../../ids.ts';
+import { isRecord, type JsonObject } from '../../json.ts';
+import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-messages.ts';
+import type { SessionStore } from './session-store.ts';
+import { toError } from './source-error.ts';
+
+/** How a screen reaches your server. What is absent is not offered; a rejected promise is shown. */
+export interface AgentSessionActions {
+  /**
+   * `id` is the same when the user tries again, so that a server can tell a repeat. May resolve to
+   * `{ executionId }` of the run that answers.
+   */
+  readonly send?: (text: string, options: { readonly id: string }) => Promise<unknown>;
+  readonly approve?: (callId: string, args?: JsonObject) => Promise<unknown>;
+  readonly deny?: (callId: string, reason: string) => Promise<unknown>;
+  readonly stop?: () => Promise<unknown>;
+  /** Without a grant: goes on after a pause. */
+  readonly resume?: (grant?: Grants) => Promise<unknown>;
+}
+
+export type ActionKind = keyof AgentSessionActions;
+
+/** Something the user asked for, until the screen shows its effect. */
+export interface SessionAction {
+  readonly id: string;
+  readonly kind: ActionKind;
+  /** The call, the message, the stop or the execution it is about. */
+  readonly about: string | null;
+  readonly status: 'pending' | 'done' | 'failed';
+  readonly error: Error | null;
+}
+
+/** What a user can do in a session; each resolves to whether the server took it, and never rejects. */
+export interface SessionDesk {
+  send(text: string): Promise<boolean>;
+  approve(callId: string, args?: JsonObject): Promise<boolean>;
+  deny(callId: string, reason: string): Promise<boolean>;
+  stopRun(): Promise<boolean>;
+  resume(grant?: Grants): Promise<boolean>;
+  /** Tries a failed action again. */
+  retry(actionId: string): Promise<boolean>;
+  /** Takes a failed action off the screen; of a message that was not sent nothing stays. */
+  dismiss(actionId: string): void;
+}
+
+/** Finished ones that are remembered: only the newest can still matter. */
+const maxKept = 50;
+
+export function sessionDesk(store: SessionStore, actions: () => AgentSessionActions): SessionDesk {
+  const work = new Map<string, () => Promise<unknown>>();
+
+  const put = (action: SessionAction): void => {
+    const others = store.view().actions.filter(({ id }) => id !== action.id);
+    store.note([...others.slice(-maxKept), action]);
+  };
+  const drop = (actionId: string): void => {
+    work.delete(actionId);
+    store.note(store.view().actions.filter(({ id }) => id !== actionId));
+  };
+
+  async function run(action: SessionAction, act: () => Promise<unknown>): Promise<boolean> {
+    const twin = actionFor(store.view().actions, action.kind, action.about);
+    // a second click on the same button
+    if (twin?.status === 'pending') return false;
+    if (twin) drop(twin.id);
+    work.set(action.id, act);
+    put({ ...action, status: 'pending', error: null });
+    try {
+      await act();
+    } catch (thrown) {
+      put({ ...action, status: 'failed', error: toError(thrown) });
+      return false;
+    }
+    // a sent message is on the screen; the others are answered by what follows
+    if (action.kind === 'send') drop(action.id);
+    else put({ ...action, status: 'done', error: null });
+    work.delete(action.id);
+    return true;
+  }
+
+  const begin = (
+    kind: ActionKind,
+    about: string | null,
+    act: (() => Promise<unknown>) | undefined,
+    id: string = messageId(),
+  ): Promise<boolean> =>
+    act ? run({ id, kind, about, status: 'pending', error: null }, act) : Promise.resolve(false);
+
+  return {
+    send(text) {
+      const { send } = actions();
+      if (!send || text.trim() === '') return Promise.resolve(false);
+      const id = messageId();
+      store.update((state) => withUserMessage(state, text, id));
+      const act = async (): Promise<void> => {
+        const executionId = executionOf(await send(text, { id }));
+        if (executionId !== null)
+          store.update((state) => acceptUserMessage(state, id, executionId));
+      };
+      return begin('send', id, act, id);
+    },
+    approve(callId, args) {
+      const { approve } = actions();
+      return begin(
+        'approve',
+        callId,
+        approve && (() => (args === undefined ? approve(callId) : approve(callId, args))),
+      );
+    },
+    deny(callId, reason) {
+      const { deny } = actions();
+      return begin('deny', callId, deny && (() => deny(callId, reason)));
+    },
+    stopRun() {
+      const { stop } = actions();
+      return begin('stop', store.view().state.executionId, stop && (() => stop()));
+    },
+    resume(grant) {
+      const { resume } = actions();
+      const about = store.view().state.stop?.timestamp ?? null;
+      return begin(
+        'resume',
+        about,
+        resume && (() => (grant === undefined ? resume() : resume(grant))),
+      );
+    },
+    retry(actionId) {
+      const failed = store.view().actions.find(({ id }) => id === actionId);
+      const act = work.get(actionId);
+      return failed?.status === 'failed' && act ? run(failed, act) : Promise.resolve(false);
+    },
+    dismiss(actionId) {
+      const action = store.view().actions.find(({ id }) => id === actionId);
+      if (action?.status !== 'failed') return;
+      drop(actionId);
+      if (action.kind === 'send') store.update((state) => withoutUserMessage(state, actionId));
+    },
+  };
+}
+
+/** A server that names the execution makes sure that its message takes the place of ours. */
+const executionOf = (answer: unknown): string | null => {
+  const id = isRecord(answer) ? (answer['executionId'] ?? answer['execution_id']) : null;
+  return typeof id === 'string' ? id : null;
+};
+
+/** The newest action of a kind about something. */
+export const actionFor = (
+  actions: readonly SessionAction[],
+  kind: ActionKind,
+  about: string | null,
+): SessionAction | null =>
+  actions.findLast((action) => action.kind === kind && action.about === about) ?? null;

@@ -1,0 +1,187 @@
+import type { Envelope } from '../../broadcasting/envelope.ts';
+import { newUiState } from '../book.ts';
+import { reduceEnvelope } from '../reduce-envelope.ts';
+import { withUserMessage } from '../sent-messages.ts';
+import { reconcile } from '../with-history.ts';
+import type { UiMessage } from '../ui-message.ts';
+import type { UiState } from '../ui-state.ts';
+import { catchUp, isTerminal, type CatchUp, type CatchUpTiming } from './catch-up.ts';
+import type { SessionAction } from './session-actions.ts';
+import type { Connection, EnvelopeSource } from './envelope-source.ts';
+import { frameSchedule, type Schedule } from './frame-schedule.ts';
+
+/** What a screen needs to know about its session. A new object with every change, and only then. */
+export interface SessionView {
+  readonly state: UiState;
+  readonly connection: Connection;
+  /** The last thing that went wrong on the way here; gone once the connection is live again. */
+  readonly error: Error | null;
+  /** What the user asked for and still waits for, or has to know of. */
+  readonly actions: readonly SessionAction[];
+}
+
+export interface SessionStoreOptions extends CatchUpTiming {
+  /** What the page came with; without it the source is asked. */
+  readonly history?: readonly UiMessage[];
+  /** When the envelopes that came are shown. Default: with the next frame. */
+  readonly schedule?: Schedule;
+}
+
+export interface SessionStore {
+  view(): SessionView;
+  /** Connected while somebody listens. Returns what ends it. */
+  subscribe(listener: () => void): () => void;
+  update(change: (state: UiState) => UiState): void;
+  note(actions: readonly SessionAction[]): void;
+  /** Reads the conversation as the server keeps it. */
+  refresh(): void;
+  /** The same session through a new object: used for the next read, without a reconnect. */
+  renew(source: EnvelopeSource): void;
+}
+
+/** More than a frame should ever hold: shown at once, so that a hidden tab does not collect for ever. */
+const maxWaiting = 1_000;
+
+/** Holds what is known of one session and keeps it up to date while somebody looks. */
+export function sessionStore(
+  first: EnvelopeSource | null,
+  options: SessionStoreOptions = {},
+): SessionStore {
+  const { history, schedule = frameSchedule } = options;
+  let source = first;
+  let view: SessionView = {
+    state: newUiState(history),
+    connection: first ? 'connecting' : 'offline',
+    error: null,
+    actions: [],
+  };
+  const listeners = new Set<() => void>();
+  let waiting: Envelope[] = [];
+  let cancelFlush: (() => void) | null = null;
+  let close: (() => void) | null = null;
+  let repairs: CatchUp | null = null;
+
+  const show = (change: Partial<SessionView>): void => {
+    const keys = Object.keys(change) as (keyof SessionView)[];
+    if (keys.every((key) => view[key] === change[key])) return;
+    view = { ...view, ...change };
+    for (const listener of listeners) listener();
+  };
+
+  const setState = (state: UiState): void => {
+    const before = view.state;
+    show({ state });
+    const isNews = before.status !== state.status || before.executionId !== state.executionId;
+    if (isNews && isTerminal(state) && source?.history) repairs?.reread(false);
+    repairs?.check();
+  };
+
+  const flush = (): void => {
+    cancelFlush?.();
+    cancelFlush = null;
+    if (waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    setState(batch.reduce(reduceEnvelope, view.state));
+  };
+
+  const update = (change: (state: UiState) => UiState): void => {
+    flush();
+    setState(change(view.state));
+  };
+
+  function open(from: EnvelopeSource): void {
+    const end = new AbortController();
+    const { signal } = end;
+    repairs = catchUp(
+      {
+        source: () => source ?? from,
+        state: () => view.state,
+        update,
+        canonical: (messages, anew) =>
+          update((state) => reconcile(anew ? onlySent(state) : state, messages)),
+        failed: (error) => show({ error }),
+      },
+      options,
+      signal,
+    );
+    const { reread, missed } = repairs;
+    const leave = from.open(
+      {
+        envelope: (envelope) => {
+          if (signal.aborted) return;
+          waiting.push(envelope);
+          if (waiting.length >= maxWaiting) flush();
+          else cancelFlush ??= schedule(flush);
+        },
+        connection: (connection) => {
+          if (signal.aborted) return;
+          const isBack = connection === 'live' && view.connection !== 'live';
+          show({ connection, ...(connection === 'live' && { error: null }) });
+          flush();
+          if (isBack && !(from.replays && view.state.place)) missed();
+        },
+        stale: () => {
+          if (signal.aborted) return;
+          reread(true);
+        },
+        failed: (error) => {
+          if (!signal.aborted) show({ error });
+        },
+      },
+      () => {
+        flush();
+        return view.state.place;
+      },
+    );
+    if (!history && from.history) reread(false);
+    close = () => {
+      end.abort();
+      leave();
+      flush();
+      repairs = null;
+    };
+  }
+
+  return {
+    view: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (!close && source) open(source);
+      return () => {
+        listeners.delete(listener);
+        // React's strict mode leaves and comes back at once: that is no reason to reconnect
+        queueMicrotask(() => {
+          if (listeners.size > 0 || !close) return;
+          close();
+          close = null;
+          show({ connection: 'connecting' });
+        });
+      };
+    },
+    update,
+    note: (actions) => show({ actions }),
+    refresh: () => repairs?.reread(false),
+    renew: (next) => {
+      source = next;
+    },
+  };
+}
+
+/** Nothing but what the user wrote and the server has not shown. */
+const onlySent = ({ messages }: UiState): UiState =>
+  messages
+    .filter(({ metadata }) => metadata.pending)
+    .reduce((state, { content, id }) => withUserMessage(state, content, id), newUiState());
+
+/** For screens without React: calls `onView` now and with every change, until what it returns is called. */
+export function connectSession(
+  source: EnvelopeSource,
+  onView: (view: SessionView) => void,
+  options: SessionStoreOptions = {},
+): SessionStore & { readonly close: () => void } {
+  const store = sessionStore(source, options);
+  const close = store.subscribe(() => onView(store.view()));
+  onView(store.view());
+  return { ...store, close };
+}

@@ -1,0 +1,161 @@
+import { parseJson } from '../../json.ts';
+import type { LogPlace } from '../ui-state.ts';
+import { backoff, sleep, type BackoffOptions } from './backoff.ts';
+import { placeText, type EnvelopeSink, type EnvelopeSource } from './envelope-source.ts';
+import { get, readsOf, shown, type ReadOptions } from './http-reads.ts';
+import { isEnvelopeType, readEnvelope } from './read-envelope.ts';
+import { SourceError, toError } from './source-error.ts';
+import { sseParser, type SseMessage } from './sse-parser.ts';
+
+export interface SseSourceOptions extends ReadOptions {
+  /** Of the event stream of one session. */
+  readonly url: string;
+  /** Without a byte for so long, heartbeats included, the connection counts as dead. Default: 45 seconds. */
+  readonly silenceMs?: number;
+  readonly backoff?: BackoffOptions;
+}
+
+/** The server says that its log cannot fill the hole: read the conversation anew. */
+const resetEvent = 'onward.reset';
+
+/**
+ * Reads a session's server-sent events over `fetch`, so that headers can be sent, and comes back after every loss with
+ * the place up to which all is known. Stops for good when it is not let in.
+ */
+export function sseSource(options: SseSourceOptions): EnvelopeSource {
+  return {
+    key: `sse ${options.url}`,
+    replays: true,
+    open(sink, place) {
+      const end = new AbortController();
+      void stayConnected(options, sink, place, end.signal);
+      return () => end.abort();
+    },
+    ...readsOf(options),
+  };
+}
+
+async function stayConnected(
+  options: SseSourceOptions,
+  sink: EnvelopeSink,
+  place: () => LogPlace | null,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  let retryMs: number | null = null;
+  let lastId: string | null = null;
+  let beganAt = 0;
+  const hear: Hearing = {
+    began: () => {
+      beganAt = Date.now();
+      sink.connection('live');
+    },
+    message: (message) => {
+      lastId = message.id ?? lastId;
+      deliver(message, sink);
+    },
+    retry: (ms) => {
+      retryMs = ms;
+    },
+  };
+  while (!signal.aborted) {
+    // the first loss is mostly a blink: only the second try that fails is told
+    sink.connection(failures < 2 ? 'connecting' : 'offline');
+    const from = place();
+    let thrown: unknown = null;
+    try {
+      await readStream(options, from ? placeText(from) : lastId, hear, signal);
+    } catch (error) {
+      thrown = error;
+    }
+    if (signal.aborted) return;
+    const known = SourceError.is(thrown) ? thrown : null;
+    const isFinal = known?.isFinal === true;
+    if (isFinal) sink.connection('offline');
+    // a server that takes the connection only to drop it is left alone longer each time as well
+    failures = beganAt > 0 && Date.now() - beganAt >= steadyMs ? 0 : failures + 1;
+    beganAt = 0;
+    if (thrown !== null && (isFinal || known?.code === 'unreadable' || failures === 2))
+      sink.failed(toError(thrown));
+    if (isFinal) return;
+    sink.connection(failures < 2 ? 'connecting' : 'offline');
+    const first = retryMs === null ? {} : { minMs: retryMs };
+    const wait = backoff(Math.max(0, failures - 1), { ...first, ...options.backoff });
+    await sleep(Math.max(wait, known?.retryAfterMs ?? 0), signal, 'online');
+  }
+}
+
+/** A connection that held so long was a good one. */
+const steadyMs = 5_000;
+
+interface Hearing {
+  readonly began: () => void;
+  readonly message: (message: SseMessage) => void;
+  readonly retry: (ms: number) => void;
+}
+
+/** Until the stream ends, breaks or falls silent. */
+async function readStream(
+  options: SseSourceOptions,
+  after: string | null,
+  hear: Hearing,
+  signal: AbortSignal,
+): Promise<void> {
+  const { url, silenceMs = 45_000 } = options;
+  const connection = new AbortController();
+  const hangUp = (): void => connection.abort();
+  signal.addEventListener('abort', hangUp);
+  let timer = setTimeout(hangUp, silenceMs);
+  try {
+    const response = await get(
+      url,
+      options,
+      { accept: 'text/event-stream', ...(after !== null && { 'last-event-id': after }) },
+      connection.signal,
+    );
+    const type = response.headers.get('content-type') ?? 'no content type';
+    if (!type.startsWith('text/event-stream') || !response.body)
+      throw new SourceError(
+        'unreadable',
+        `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the address is that of the event stream.`,
+      );
+    hear.began();
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    const parser = sseParser(hear.message, hear.retry);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || signal.aborted) return;
+      clearTimeout(timer);
+      timer = setTimeout(hangUp, silenceMs);
+      parser.feed(decoder.decode(value, { stream: true }));
+    }
+  } catch (thrown) {
+    if (connection.signal.aborted && !signal.aborted)
+      throw new SourceError(
+        'unreachable',
+        `${shown(url)} was silent for ${silenceMs} ms, heartbeats included. It is opened again.`,
+      );
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', hangUp);
+    connection.abort();
+  }
+}
+
+function deliver({ event, data }: SseMessage, sink: EnvelopeSink): void {
+  if (event === resetEvent) return sink.stale();
+  // a newer server may send what this version does not know
+  if (event !== 'message' && !isEnvelopeType(event)) return;
+  const parsed = parseJson(data);
+  const envelope = parsed.ok ? readEnvelope(parsed.value) : null;
+  if (envelope) return sink.envelope(envelope);
+  if (parsed.ok && event === 'message') return;
+  sink.failed(
+    new SourceError(
+      'unreadable',
+      `The event stream sent ${event} with ${parsed.ok ? 'something that is no envelope' : 'text that is not JSON'}. It was skipped; a refill brings it.`,
+    ),
+  );
+}

@@ -1,0 +1,50 @@
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { Cut, StopPayload, WireUsage } from '../broadcasting/envelope.ts';
+import type { JsonValue } from '../json.ts';
+import type { Book } from './book.ts';
+import type { UiMessage } from './ui-message.ts';
+
+/** A call that waits for a person. */
+export interface UiApproval {
+  readonly tool: string;
+  readonly tool_call_id: string;
+  readonly args: JsonValue | Cut;
+  readonly args_summary: string;
+  readonly execution_id: string;
+  readonly agent_id: string;
+}
+
+/** Why the last run stands still, and what would let it go on. */
+export interface UiStop extends StopPayload {
+  readonly status: BroadcastStatus;
+  readonly step_count: number;
+  readonly timestamp: string;
+}
+
+/** A place in the log of an execution. */
+export interface LogPlace {
+  readonly executionId: string;
+  /** Everything up to here is known. */
+  readonly after: number;
+}
+
+/** What a screen shows of a session. Never changed: every envelope makes a new one. */
+export interface UiState {
+  readonly sessionId: string | null;
+  readonly executionId: string | null;
+  readonly status: BroadcastStatus;
+  /** In order of the conversation. */
+  readonly messages: readonly UiMessage[];
+  readonly approvals: readonly UiApproval[];
+  /** Null while it works, and before the first run. */
+  readonly stop: UiStop | null;
+  /** Of the execution on screen. */
+  readonly usage: WireUsage;
+  readonly stepCount: number;
+  /** Something is missing: ask for what follows this place. */
+  readonly gap: LogPlace | null;
+  /** How far the newest execution is known without a hole; where a reconnect goes on. */
+  readonly place: LogPlace | null;
+  /** What the reducer has to remember; plain JSON, not to be read. Without it a state is taken as it looks. */
+  readonly book?: Book;
+}

@@ -1,0 +1,44 @@
+import { bookOf, stateOf } from './book.ts';
+import { withoutOver } from './live-book.ts';
+import { refolded } from './log-window.ts';
+import { reconcileMessages } from './reconcile.ts';
+import { keepingOld } from './rows.ts';
+import { withoutFirst } from './sent-messages.ts';
+import type { UiMessage } from './ui-message.ts';
+import type { UiState } from './ui-state.ts';
+
+/**
+ * Lets the conversation as the server keeps it win over what was streamed. Takes a list of messages, or a whole state,
+ * which goes on from there.
+ */
+export function reconcile(streamed: UiState, canonical: readonly UiMessage[]): UiState;
+export function reconcile(
+  streamed: readonly UiMessage[],
+  canonical: readonly UiMessage[],
+): readonly UiMessage[];
+export function reconcile(
+  streamed: UiState | readonly UiMessage[],
+  canonical: readonly UiMessage[],
+): UiState | readonly UiMessage[] {
+  return isState(streamed)
+    ? reconcileState(streamed, canonical)
+    : reconcileMessages(streamed, canonical);
+}
+
+const isState = (value: UiState | readonly UiMessage[]): value is UiState => 'messages' in value;
+
+function reconcileState(state: UiState, canonical: readonly UiMessage[]): UiState {
+  const book = bookOf(state);
+  const { base, screen } = book.log;
+  const rows = reconcileMessages(base.rows, canonical);
+  const run = base.run && { ...base.run, isOverlaid: true };
+  const moved = refolded(book.log, { ...base, rows, run });
+  const kept = keepingOld(screen.rows, moved.screen.rows);
+  const known = new Set(screen.rows.map(({ id }) => id));
+  const sent = canonical
+    .filter(({ id, role }) => role === 'user' && !known.has(id))
+    .reduce((left, { content }) => withoutFirst(left, content, null), book.sent);
+  if (kept === screen.rows && sent === book.sent) return state;
+  const log = { ...moved, screen: { ...moved.screen, rows: kept } };
+  return stateOf(withoutOver({ ...book, sent, log }), state);
+}

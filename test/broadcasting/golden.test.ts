@@ -1,0 +1,162 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { ErrorPolicy } from 'onward';
+import type { EnvelopeType } from 'onward/broadcasting';
+import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { asked, isUnbroken, Live, presets, scripted, steady } from './live-run.ts';
+
+const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
+const retry = ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1, jitter: 0 });
+
+/** Runs that between them send every envelope that there is. */
+const scenarios: Record<string, () => Promise<Live>> = {
+  async completed() {
+    const live = new Live();
+    const steps = [toolCall('look', { city: 'Paris' }, 'Let me look.'), stream(['Sun', 'ny.'])];
+    const agent = scripted(steps, [mockTool('look', { sky: 'clear', degrees: 21 })]).build();
+    await live.run(agent, asked('How is the weather?'));
+    return live;
+  },
+
+  async stopped() {
+    const live = new Live();
+    const steps = [1, 2].map((n) => toolCall('look', { n }));
+    const agent = scripted(steps, [mockTool('look', 'nothing')])
+      .withMaxSteps(2)
+      .build();
+    await live.run(agent, asked());
+    return live;
+  },
+
+  async failed() {
+    const live = new Live();
+    const agent = scripted([error({ type: 'model', code: 'http_500', message: 'overloaded' })]);
+    await live.run(agent.build(), asked());
+    return live;
+  },
+
+  async 'tool-error'() {
+    const live = new Live();
+    const tools = [mockTool('look', new Error('offline'))];
+    const agent = scripted([toolCall('look'), toolCall('lok'), final('I cannot look.')], tools);
+    await live.run(agent.withErrorPolicy(retry).build(), asked());
+    return live;
+  },
+
+  async retried() {
+    const live = new Live();
+    const clock = fakeClock();
+    const steps = [error('cut off', { chunks: ['Half a', ' text'] }), stream(['A whole', ' one'])];
+    const agent = scripted(steps, [], clock).withErrorPolicy(retry).build();
+    const running = live.run(agent, asked());
+    await clock.advance(10);
+    await running;
+    return live;
+  },
+
+  async approved() {
+    const live = new Live();
+    const calls = [
+      { name: 'pay', args: { to: 'Ann' } },
+      { name: 'pay', args: { to: 'Bob' } },
+      { name: 'look' },
+    ];
+    const tools = [mockTool('pay', 'paid', { needsApproval: true }), mockTool('look')];
+    const agent = scripted([toolCalls(calls), final('Paid.')], tools).build();
+    const first = await live.run(agent, asked('Pay them'));
+    const second = await live.resume(agent, first, { approvals: { call_1: { approve: true } } });
+    await live.resume(agent, second, { approvals: { call_2: { deny: 'not Bob' } } });
+    return live;
+  },
+
+  async 'paused-and-granted'() {
+    const live = new Live();
+    const wait = mockTool('wait', (_args: unknown, c: { requestPause(reason: string): void }) =>
+      c.requestPause('lunch'),
+    );
+    const steps = [toolCall('wait'), toolCall('wait'), final('Done.')];
+    const agent = scripted(steps, [wait]).withMaxSteps(2).build();
+    const paused = await live.run(agent, asked());
+    const stopped = await live.resume(agent, paused);
+    await live.resume(agent, stopped, { grant: { steps: 1 } });
+    return live;
+  },
+
+  async cancelled() {
+    const live = new Live();
+    const stop = new AbortController();
+    const look = mockTool('look', () => stop.abort('the user left'));
+    const agent = scripted([toolCall('look')], [look]).build();
+    await live.run(agent, asked(), { signal: stop.signal });
+    return live;
+  },
+
+  async nested() {
+    const live = new Live();
+    const clock = fakeClock();
+    const expert = scripted(
+      [toolCall('look', { q: 1 }), stream(['It is ', '42.'])],
+      [mockTool('look', 42)],
+      clock,
+    )
+      .withName('expert')
+      .build()
+      .asTool({ name: 'ask', description: 'Asks an expert.' });
+    const agent = scripted(
+      [toolCall('ask', { input: 'What is it?' }), final('42.')],
+      [expert],
+      clock,
+    );
+    await live.run(agent.build(), asked());
+    return live;
+  },
+
+  async large() {
+    const live = new Live({ frameBytes: 2_600 });
+    const tools = [
+      mockTool('read', { text: 'result '.repeat(400) }),
+      mockTool('write', 'ok', { needsApproval: true }),
+      ...Array.from({ length: 60 }, (_t, i) => mockTool(`tool_with_a_rather_long_name_${i}`)),
+    ];
+    const steps = [
+      toolCall('read', { note: 'note '.repeat(500) }, 'thinking '.repeat(300)),
+      toolCall('write', { text: 'argument '.repeat(300) }),
+      final('answer '.repeat(400)),
+    ];
+    const agent = scripted(steps, tools).build();
+    const paused = await live.run(agent, asked('question '.repeat(300)));
+    await live.resume(agent, paused, { approvals: { call_2: { approve: true } } });
+    return live;
+  },
+};
+
+describe.each(Object.entries(scenarios))('%s', (name, play) => {
+  it('sends exactly the envelopes of its golden file, in every preset', async () => {
+    const live = await play();
+    const seen = steady(live.all);
+    const file = new URL(`golden/${name}.json`, import.meta.url);
+    if (process.env['GOLDEN'] === 'write') writeFileSync(file, JSON.stringify(seen, null, 2));
+    expect(seen).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+    for (const preset of presets) isUnbroken(live.of(preset));
+  });
+});
+
+it('the golden files hold every type of envelope', async () => {
+  const types: Record<EnvelopeType, true> = {
+    'agent.status': true,
+    'agent.message': true,
+    'agent.step.started': true,
+    'agent.step.completed': true,
+    'agent.tool.started': true,
+    'agent.tool.completed': true,
+    'agent.approval.requested': true,
+    'agent.continuation': true,
+    'agent.stream.chunk': true,
+    'agent.stream.discarded': true,
+    'agent.tool.delta': true,
+  };
+  const seen = new Set<string>();
+  for (const play of Object.values(scenarios))
+    for (const { type } of (await play()).of('debug')) seen.add(type);
+  expect(seen).toEqual(new Set(Object.keys(types)));
+});

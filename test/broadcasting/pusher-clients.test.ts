@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { pusherAuth, pusherBroadcaster, ownedSessions } from 'onward/broadcasting/pusher';
+import type { Broadcaster } from 'onward/broadcasting';
+import type { SessionRuntime } from 'onward';
+import { ScenarioStep } from 'onward/testing';
+import { echoClient, listening, mounted, pusherClient } from '../setup/pusher-clients.ts';
+import { everyEnvelope } from '../setup/pusher-envelopes.ts';
+import { pusherServer, type PusherServer } from '../setup/pusher-server.ts';
+import { agentWith, gate, memoryPlace, runtimeOn, until } from '../setup/sessions.ts';
+
+const broadcasterTo = ({ app, host, port, path }: PusherServer): Broadcaster =>
+  pusherBroadcaster({ ...app, host, port, path, useTLS: false });
+
+/** A runtime with one session of ann, and the endpoint that guards it. */
+async function guarded(server: PusherServer): Promise<[endpoint: string, sessionId: string]> {
+  const runtime = runtimeOn(memoryPlace().open(), agentWith([ScenarioStep.final('hi')]));
+  const { id } = await runtime.create({ owner: 'ann' });
+  return [await endpointOf(server, runtime), id];
+}
+
+const endpointOf = (server: PusherServer, runtime: SessionRuntime): Promise<string> =>
+  mounted(
+    pusherAuth({
+      ...server.app,
+      authorize: ownedSessions(runtime, (request) => request.headers.get('x-user')),
+    }),
+  );
+
+describe('Laravel Echo', () => {
+  it.each([['one by one'], ['in a batch']])(
+    'gets every envelope intact and in order, %s',
+    async (how) => {
+      const server = await pusherServer({ path: how === 'in a batch' ? '/reverb' : '' });
+      const [endpoint, id] = await guarded(server);
+      const heard = await listening(echoClient(server, endpoint, 'ann'), id);
+      const broadcaster = broadcasterTo(server);
+      const envelopes = everyEnvelope(id);
+      const channel = `agent.${id}`;
+      if (how === 'in a batch') {
+        const broadcasts = envelopes.map((envelope) => ({ channel, envelope }));
+        await broadcaster.broadcastBatch(broadcasts.slice(0, 10));
+        await broadcaster.broadcastBatch(broadcasts.slice(10));
+      } else for (const envelope of envelopes) await broadcaster.broadcast(channel, envelope);
+      await until(() => heard.length >= envelopes.length);
+      expect(heard).toEqual(envelopes);
+      expect(server.requests).toHaveLength(how === 'in a batch' ? 2 : envelopes.length);
+    },
+  );
+
+  it.each(['bob', ''])('another owner (%j) is refused with 403 and told so', async (user) => {
+    const server = await pusherServer();
+    const [endpoint, id] = await guarded(server);
+    const channel = echoClient(server, endpoint, user).private(`agent.${id}`);
+    const refused = await new Promise((resolve, reject) => {
+      channel.error(resolve).subscribed(() => reject(new Error('subscribed')));
+    });
+    expect(refused).toMatchObject({ type: 'AuthError', status: 403 });
+    await broadcasterTo(server).broadcast(`agent.${id}`, everyEnvelope(id)[0]!);
+    expect(server.channels.names()).toEqual([]);
+  });
+
+  it('sees who else is on a presence channel of the session', async () => {
+    const server = await pusherServer();
+    const [endpoint, id] = await guarded(server);
+    const members = await new Promise((resolve, reject) => {
+      echoClient(server, endpoint, 'ann').join(`agent.${id}`).here(resolve).error(reject);
+    });
+    expect(server.channels.userIds(`presence-agent.${id}`)).toEqual(['ann']);
+    expect(members).toEqual([{ id: 'ann' }]);
+  });
+
+  it('comes back by itself after a restart of the server; what was sent meanwhile is lost', async () => {
+    const first = await pusherServer();
+    const id = 's1';
+    let door = Promise.resolve();
+    const endpoint = await mounted(
+      pusherAuth({ ...first.app, authorize: () => door.then(() => true) }),
+    );
+    const heard = await listening(echoClient(first, endpoint, 'ann'), id);
+    const [one, two, three] = everyEnvelope(id);
+    const broadcaster = broadcasterTo(first);
+    await broadcaster.broadcast(`agent.${id}`, one!);
+    await until(() => heard.length === 1);
+    const { passed, open } = gate();
+    door = passed;
+    await first.close();
+    await expect(broadcaster.broadcast(`agent.${id}`, two!)).rejects.toMatchObject({
+      retryable: true,
+    });
+    const second = await pusherServer({ port: first.port });
+    await broadcaster.broadcast(`agent.${id}`, two!); // nobody is there yet
+    open();
+    await until(() => second.channels.size(`private-agent.${id}`) === 1);
+    await broadcaster.broadcast(`agent.${id}`, three!);
+    await until(() => heard.length === 2);
+    expect(heard).toEqual([one, three]);
+  }, 30_000);
+});
+
+describe('pusher-js', () => {
+  it('gets every envelope intact and in order', async () => {
+    const server = await pusherServer();
+    const [endpoint, id] = await guarded(server);
+    const heard: unknown[] = [];
+    const channel = pusherClient(server, endpoint, 'ann').subscribe(`private-agent.${id}`);
+    channel.bind_global((name: string, data: unknown) => {
+      if (name.startsWith('agent.')) heard.push(data);
+    });
+    await new Promise((resolve) => {
+      channel.bind('pusher:subscription_succeeded', resolve);
+    });
+    const broadcaster = broadcasterTo(server);
+    const envelopes = everyEnvelope(id);
+    for (const envelope of envelopes) await broadcaster.broadcast(`agent.${id}`, envelope);
+    await until(() => heard.length >= envelopes.length);
+    expect(heard).toEqual(envelopes);
+  });
+
+  it('another owner is refused with 403 and told so', async () => {
+    const server = await pusherServer();
+    const [endpoint, id] = await guarded(server);
+    const channel = pusherClient(server, endpoint, 'bob').subscribe(`private-agent.${id}`);
+    const refused = await new Promise((resolve) => {
+      channel.bind('pusher:subscription_error', resolve);
+    });
+    expect(refused).toMatchObject({ type: 'AuthError', status: 403 });
+  });
+
+  it('a wrong secret at the endpoint shows as an error of the connection alone', async () => {
+    const server = await pusherServer();
+    const endpoint = await mounted(
+      pusherAuth({ key: server.app.key, secret: 'another', authorize: () => true }),
+    );
+    const client = pusherClient(server, endpoint, 'ann');
+    const told: string[] = [];
+    const channel = client.subscribe('private-agent.1');
+    channel.bind('pusher:subscription_error', () => told.push('channel'));
+    const error = await new Promise((resolve) => {
+      client.connection.bind('error', resolve);
+    });
+    expect(error).toMatchObject({ data: { code: 4009 } });
+    expect(told).toEqual([]);
+    expect(client.connection.state).toBe('connected');
+  });
+
+  it('gives up on an unknown key', async () => {
+    const server = await pusherServer();
+    const client = pusherClient(server, '/none', 'ann', 'other');
+    await until(() => client.connection.state === 'disconnected');
+    expect(server.connections).toBe(1);
+  });
+});

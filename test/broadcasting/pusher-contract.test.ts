@@ -1,0 +1,52 @@
+import { describe, it } from 'vitest';
+import type { Envelope } from 'onward/broadcasting';
+import { pusherAuth, pusherBroadcaster } from 'onward/broadcasting/pusher';
+import {
+  broadcasterContract,
+  type BroadcasterRig,
+} from '../../src/testing/broadcaster-contract.ts';
+import { mounted, pusherClient, type PusherClient } from '../setup/pusher-clients.ts';
+import { pusherServer } from '../setup/pusher-server.ts';
+
+/** What was sent to a client before arrives before the answer to its ping. */
+const caughtUp = (client: PusherClient): Promise<void> =>
+  new Promise((resolve) => {
+    const heard = ({ event }: { readonly event: string }): void => {
+      if (event !== 'pusher:pong') return;
+      client.connection.unbind('message', heard);
+      resolve();
+    };
+    client.connection.bind('message', heard);
+    client.send_event('pusher:ping', {});
+  });
+
+async function rig(): Promise<BroadcasterRig> {
+  const server = await pusherServer();
+  const { app, host, port } = server;
+  const endpoint = await mounted(pusherAuth({ ...app, authorize: () => true }));
+  return {
+    broadcaster: pusherBroadcaster({ ...app, host, port, useTLS: false }),
+    async read(channel) {
+      const heard: Envelope[] = [];
+      const client = pusherClient(server, endpoint, 'ann');
+      const subscription = client.subscribe(`private-${channel}`);
+      subscription.bind_global((name: string, data: Envelope) => {
+        if (name.startsWith('agent.')) heard.push(data);
+      });
+      await new Promise((resolve) => {
+        subscription.bind('pusher:subscription_succeeded', resolve);
+      });
+      return async () => {
+        await caughtUp(client);
+        return heard;
+      };
+    },
+    breakdown: (kind) => server.breakdown(kind === 'error' ? { status: 503 } : { hangs: true }),
+  };
+}
+
+describe('pusherBroadcaster keeps the contract of broadcasters', () => {
+  // each case has a rig of its own: servers end with their test
+  for (const [i, { name }] of broadcasterContract(rig).entries())
+    it(name, () => broadcasterContract(rig)[i]?.run());
+});

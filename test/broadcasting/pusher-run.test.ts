@@ -1,0 +1,176 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SessionRuntime } from 'onward';
+import {
+  BroadcastConfig,
+  broadcastSessions,
+  readRef,
+  readRefill,
+  type BroadcastSessionsOptions,
+  type Cut,
+  type Envelope,
+  type SessionBroadcasts,
+} from 'onward/broadcasting';
+import { ownedSessions, pusherAuth, pusherBroadcaster } from 'onward/broadcasting/pusher';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { echoClient, listening, mounted } from '../setup/pusher-clients.ts';
+import { pusherServer, type PusherServer } from '../setup/pusher-server.ts';
+import { agentWith, ann, memoryPlace, runtimeOn, until, waiting } from '../setup/sessions.ts';
+
+interface Stage {
+  readonly server: PusherServer;
+  readonly runtime: SessionRuntime;
+  readonly broadcasts: SessionBroadcasts;
+  readonly sessionId: string;
+  readonly heard: readonly Envelope[];
+}
+
+/** An agent, a session, a server and a page that listens. */
+async function stage(
+  steps: readonly ScenarioStep[],
+  options: Partial<BroadcastSessionsOptions> & { readonly result?: unknown } = {},
+): Promise<Stage> {
+  const { result = 'found', ...more } = options;
+  const server = await pusherServer();
+  const { app, host, port } = server;
+  const search = mockTool('search', result);
+  const runtime = runtimeOn(memoryPlace().open(), agentWith(steps, search));
+  const broadcaster = pusherBroadcaster({ ...app, host, port, useTLS: false });
+  const broadcasts = broadcastSessions(runtime, { broadcaster, ...more });
+  onTestFinished(async () => void (await broadcasts.close()));
+  const endpoint = await mounted(
+    pusherAuth({
+      ...app,
+      authorize: ownedSessions(runtime, (request) => request.headers.get('x-user')),
+    }),
+  );
+  const { id: sessionId } = await runtime.create(ann);
+  const heard = await listening(echoClient(server, endpoint, ann.owner), sessionId);
+  return { server, runtime, broadcasts, sessionId, heard };
+}
+
+const typesOf = (envelopes: readonly Envelope[]): string[] => envelopes.map(({ type }) => type);
+const isOver = (envelopes: readonly Envelope[]): boolean =>
+  envelopes.some(({ type, payload }) => type === 'agent.status' && 'stop_message' in payload);
+const numbered = (envelopes: readonly Envelope[]): Envelope[] =>
+  envelopes.filter(({ seq }) => seq !== null);
+
+const script = [
+  ScenarioStep.toolCall('search', { q: 'Zoë' }, 'Let me look.'),
+  ScenarioStep.final('Found "her" \\ 🚀'),
+];
+
+describe('a whole run over the wire', () => {
+  it('reaches the page as the log has it: every envelope once and in order', async () => {
+    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+      config: BroadcastConfig.debug(),
+    });
+    await runtime.send(sessionId, 'Who is Zoë?', waiting);
+    await until(() => isOver(heard));
+    const config = BroadcastConfig.debug();
+    const { envelopes } = await readRefill(runtime, sessionId, { ...ann, config });
+    expect(numbered(heard)).toEqual(envelopes);
+    expect(new Set(typesOf(heard))).toEqual(
+      new Set([
+        'agent.status',
+        'agent.message',
+        'agent.step.started',
+        'agent.step.completed',
+        'agent.tool.started',
+        'agent.tool.completed',
+        'agent.continuation',
+        'agent.stream.chunk',
+        ...(typesOf(heard).includes('agent.tool.delta') ? ['agent.tool.delta'] : []),
+      ]),
+    );
+    expect(heard.at(-1)).toMatchObject({
+      type: 'agent.status',
+      payload: { status: 'completed', last_response: 'Found "her" \\ 🚀' },
+    });
+    await broadcasts.flush();
+    expect(broadcasts.stats).toMatchObject({
+      queued: 0,
+      dropped: 0,
+      failed: 0,
+      sent: heard.length,
+    });
+    expect(server.requests.length).toBeLessThan(heard.length);
+  });
+
+  it.each([
+    ['standard', BroadcastConfig.standard()],
+    ['as much as fits', BroadcastConfig.debug({ maxResultLength: 20_000 })],
+  ])(
+    'D65: a tool result of 15 KB (%s): the run completes and the page gets a beginning with a ref',
+    async (_name, config) => {
+      const result = {
+        rows: Array.from({ length: 150 }, (_r, i) => ({ id: i, text: '"ü" '.repeat(20) })),
+      };
+      expect(JSON.stringify(result).length).toBeGreaterThan(15_000);
+      const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+        result,
+        config,
+      });
+      const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
+      expect(session.status).toBe('completed');
+      await until(() => isOver(heard));
+      const completed = heard.find(({ type }) => type === 'agent.tool.completed');
+      const { result_summary: cut } = completed!.payload as { result_summary: Cut };
+      expect(cut.summary.length).toBeGreaterThan(400);
+      expect(await readRef(runtime, sessionId, cut.ref, ann)).toEqual(result);
+      expect(server.tooLarge).toBe(0);
+      expect(broadcasts.stats).toMatchObject({ dropped: 0, failed: 0 });
+    },
+  );
+});
+
+describe('D65: a transport that does not do its work', () => {
+  it('it hangs, is overloaded, fails and breaks off: sent again in order, once each, and the run does not wait', async () => {
+    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+      callTimeoutMs: 150,
+    });
+    const mend = server.breakdown({ hangs: true });
+    const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
+    expect(session.status).toBe('completed');
+    expect(heard).toEqual([]);
+    await until(() => server.requests[0]?.isAbandoned);
+    server.misbehave({ status: 429 }, { status: 500 }, { drops: true });
+    mend();
+    await until(() => isOver(heard));
+    const { envelopes } = await readRefill(runtime, sessionId, ann);
+    expect(numbered(heard)).toEqual(envelopes);
+    await until(() => broadcasts.stats.queued === 0);
+    expect(broadcasts.stats).toMatchObject({ dropped: 0, sent: heard.length });
+    expect(broadcasts.stats.retried).toBeGreaterThanOrEqual(4);
+  }, 20_000);
+
+  it('an answer that is lost: what had arrived comes twice, in order, and with the same numbers', async () => {
+    const { server, runtime, sessionId, heard } = await stage(script);
+    server.misbehave({ drops: true, obeys: true });
+    await runtime.send(sessionId, 'Who is Zoë?', waiting);
+    await until(() => isOver(heard));
+    const { envelopes } = await readRefill(runtime, sessionId, ann);
+    const seen = numbered(heard);
+    expect(seen.length).toBeGreaterThan(envelopes.length);
+    const once = seen.filter(({ seq }, i) => seen.findIndex((other) => other.seq === seq) === i);
+    expect(once).toEqual(envelopes);
+  }, 20_000);
+
+  it('refused for good: the run completes, what was lost is counted and told', async () => {
+    const errors: unknown[] = [];
+    const drops: string[] = [];
+    const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
+      onError: (error) => errors.push(error),
+      onDrop: ({ reason }) => drops.push(reason),
+    });
+    const mend = server.breakdown({ status: 401, body: 'Authentication signature invalid.' });
+    const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
+    expect(session.status).toBe('completed');
+    await until(() => broadcasts.stats.queued === 0);
+    mend();
+    expect(heard).toEqual([]);
+    expect(broadcasts.stats.sent).toBe(0);
+    expect(broadcasts.stats.dropped).toBeGreaterThan(5);
+    expect(new Set(drops)).toEqual(new Set(['refused']));
+    expect(String(errors[0])).toMatch(/answered 401: it does not accept the signature/);
+  });
+});

@@ -1,0 +1,152 @@
+import { AgentBuilder, createRedactor, ErrorPolicy, type Agent, type Tool } from 'onward';
+import {
+  BroadcastConfig,
+  BroadcastError,
+  broadcastSessions,
+  consoleBroadcaster,
+  memoryBroadcaster,
+  readRef,
+  readRefill,
+  type Broadcaster,
+} from 'onward/broadcasting';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  ann,
+  builderWith,
+  callIds,
+  followingDriver,
+  memoryPlace,
+  refusal,
+  runtimeOn,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { toolCall, toolCalls, final, error } = ScenarioStep;
+/** Found by its look, by its key, and by the redactor that the product brings itself. */
+const byLook = 'sk-live-CANARY0123456789abcdef';
+const byKey = 'CANARY under a key';
+const ours = 'CANARY/4711';
+const redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
+const planted = {
+  note: `use ${byLook} for ${ours}`,
+  password: byKey,
+  nested: [{ iban: byKey, body: JSON.stringify({ apiKey: byKey, list: [ours] }) }],
+};
+const words = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
+const leakIn = (value: unknown): string | null =>
+  /.{0,80}CANARY.{0,20}/s.exec(JSON.stringify(value))?.[0] ?? null;
+
+const agentOf = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
+  builderWith(followingDriver(steps), ...tools)
+    .withRedactor(redactor)
+    .withErrorPolicy(ErrorPolicy.retryAll().withBackoff({ initialMs: 1, maxMs: 1 }))
+    .build();
+
+/** A session that is broadcast in every way there is; small frames, so that values are cut. */
+async function broadcast(agent: Agent, play: 'run' | 'answer' | 'stop' = 'run') {
+  const config = BroadcastConfig.debug({ frameBytes: 2_000 });
+  const memory = memoryBroadcaster();
+  const lines: string[] = [];
+  const broadcasters: Broadcaster[] = [
+    memory,
+    consoleBroadcaster({ log: (line) => lines.push(line) }),
+  ];
+  const runtime = runtimeOn(memoryPlace().open(), agent);
+  const all = broadcasters.map((broadcaster) =>
+    broadcastSessions(runtime, { broadcaster, config }),
+  );
+  await runtime.create({ ...ann, id: 's', metadata: planted });
+  const session = await runtime.send('s', `take ${byLook} for ${ours}`, waiting);
+  if (play === 'answer') {
+    const [first, second] = callIds(session);
+    await runtime.approve('s', first!, { ...waiting, args: { ...planted, more: ours } });
+    await runtime.deny('s', second!, { ...waiting, reason: words });
+  }
+  if (play === 'stop') await runtime.stop('s', { ...waiting, reason: words });
+  for (const broadcasts of all) await broadcasts.close();
+  // what the model says to a person is streamed as it was said
+  const live = memory.envelopes().filter(({ type }) => type !== 'agent.stream.chunk');
+  const { envelopes: refilled } = await readRefill(runtime, 's', { ...ann, config });
+  const refs = [...JSON.stringify(live).matchAll(/"ref":"([^"]+)"/g)].map(([, ref]) => ref!);
+  const fetched = await Promise.all(refs.map((ref) => readRef(runtime, 's', ref, ann)));
+  const spoken = lines.filter((line) => !line.includes('agent.stream.chunk'));
+  const stats = all.map(({ stats: numbers }) => numbers);
+  return { live, refilled, refs, fetched, spoken, stats };
+}
+
+const leaks = (seen: Record<string, unknown>): string[] =>
+  Object.entries(seen).flatMap(([name, value]) => {
+    const leak = leakIn(value);
+    return leak === null ? [] : [`${name}: ${leak}`];
+  });
+
+describe('D43: no screen shows a secret that is', () => {
+  it('in a message, in arguments, results and metadata', async () => {
+    const vault = mockTool('vault', { ...planted, text: `${words} `.repeat(200) });
+    const args = { ...planted, more: `${words} `.repeat(200) };
+    const steps = [toolCall('vault', args, `I use ${byLook}.`), final(`Done with ${ours}.`)];
+    const seen = await broadcast(agentOf(steps, vault));
+    expect(leaks(seen)).toEqual([]);
+    expect(vault.calls).toEqual([args]);
+    expect(seen.refs.length).toBeGreaterThanOrEqual(2);
+    expect(seen.spoken.length).toBeGreaterThan(8);
+    for (const value of [seen.live, seen.refilled, seen.fetched, seen.spoken])
+      expect(JSON.stringify(value)).toContain('[redacted]');
+  });
+
+  it('in calls that wait for a person, in edits and in the reason of a denial', async () => {
+    const vault = mockTool('vault', 'ok', { needsApproval: true });
+    const calls = [1, 2].map(() => ({ name: 'vault', args: planted }));
+    const seen = await broadcast(agentOf([toolCalls(calls), final('Ok.')], vault), 'answer');
+    expect(leaks(seen)).toEqual([]);
+    expect(seen.live.filter(({ type }) => type === 'agent.approval.requested')).toHaveLength(2);
+    expect(vault.calls).toEqual([{ ...planted, more: ours }]);
+  });
+
+  it('in what tools and models fail with, and in the reason of a stop', async () => {
+    const boom = mockTool('boom', new Error(`${words} `.repeat(100)));
+    const failing = await broadcast(
+      agentOf([toolCall('boom'), error({ type: 'model', message: words, retryable: false })], boom),
+    );
+    expect(leaks(failing)).toEqual([]);
+    expect(failing.live.at(-1)).toMatchObject({ payload: { status: 'failed' } });
+    const wait = mockTool('vault', 'ok', { needsApproval: true });
+    const stopped = await broadcast(agentOf([toolCall('vault', planted)], wait), 'stop');
+    expect(leaks(stopped)).toEqual([]);
+    expect(stopped.live.at(-1)).toMatchObject({ payload: { status: 'cancelled' } });
+  });
+
+  it('in a nested agent', async () => {
+    const inner = AgentBuilder.base()
+      .withName('inner')
+      .withDriver(followingDriver([toolCall('vault', planted), final(`done with ${byLook}`)]))
+      .withTools(mockTool('vault', planted))
+      .build()
+      .asTool({ name: 'ask', description: 'Asks.' });
+    const seen = await broadcast(agentOf([toolCall('ask', { input: ours }), final('Ok.')], inner));
+    expect(leaks(seen)).toEqual([]);
+    expect(seen.live.some(({ parent_agent_id }) => parent_agent_id !== undefined)).toBe(true);
+  });
+
+  it('in an error of the transport that nobody listens to, or in a ref that is refused', async () => {
+    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const fail = (): never => {
+      throw new BroadcastError(`403 for key ${byLook}`, { retryable: false });
+    };
+    const runtime = runtimeOn(memoryPlace().open(), agentOf([final('Ok.')]));
+    const broadcasts = broadcastSessions(runtime, {
+      broadcaster: { name: 'closed', broadcast: fail, broadcastBatch: fail },
+    });
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', waiting);
+    await broadcasts.close();
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(leaks({ told: told.mock.calls, stats: broadcasts.stats })).toEqual([]);
+    for (const ref of [byLook, `1.content.${byLook}`]) {
+      const { message, details } = await refusal(() => readRef(runtime, 's', ref, ann));
+      expect(leaks({ message, details })).toEqual([]);
+    }
+    told.mockRestore();
+  });
+});

@@ -1,0 +1,403 @@
+import {
+  AgentError,
+  ErrorPolicy,
+  type AgentEvent,
+  type SessionEvent,
+  type Agent,
+  type SessionRuntime,
+  type SessionStore,
+} from 'onward';
+import {
+  BroadcastConfig,
+  broadcastSessions,
+  channelOf,
+  memoryBroadcaster,
+  readRefill,
+  type BroadcastSessionsOptions,
+  type Broadcaster,
+  type Envelope,
+} from 'onward/broadcasting';
+import { memoryStore } from 'onward/stores/memory';
+import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  agentWith,
+  ann,
+  builderWith,
+  callIds,
+  followingDriver,
+  gate,
+  memoryPlace,
+  pause,
+  places,
+  runtimeOn,
+  until,
+  waiting,
+} from '../setup/sessions.ts';
+import { isUnbroken, numbered, ofType, plain, presets } from './live-run.ts';
+
+const { toolCall, toolCalls, final, stream } = ScenarioStep;
+const pay = () => mockTool('pay', 'paid', { needsApproval: true });
+
+/** A process: a runtime whose sessions are broadcast. */
+function processOn(
+  store: SessionStore,
+  agents: Agent | readonly Agent[],
+  options: Partial<BroadcastSessionsOptions> = {},
+  more: Parameters<typeof runtimeOn>[2] = {},
+) {
+  const broadcaster = memoryBroadcaster();
+  const runtime = runtimeOn(store, agents, more);
+  const broadcasts = broadcastSessions(runtime, { broadcaster, ...options });
+  onTestFinished(() => void broadcasts.close(0));
+  const sent = async (sessionId: string): Promise<readonly Envelope[]> => {
+    await broadcasts.flush();
+    return broadcaster.envelopes(channelOf(sessionId));
+  };
+  return { runtime, broadcaster, broadcasts, sent };
+}
+
+const statuses = (envelopes: readonly Envelope[]): string[] =>
+  ofType(envelopes, 'agent.status').map(({ payload }) => payload.status);
+const ended = (runtime: SessionRuntime, id: string) =>
+  until(async () => (await runtime.get(id, ann)).status !== 'in_progress');
+/** Everything but `prev`, which says what this reader had before. */
+const unchained = (envelopes: readonly Envelope[]) =>
+  numbered(envelopes).map(({ prev: _prev, ...rest }) => plain(rest));
+
+describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
+  it.each(presets)('%s: what is sent is what the log gives back', async (preset) => {
+    const config = BroadcastConfig[preset]();
+    const inner = builderWith(followingDriver([toolCall('look'), stream(['in', 'ner'])]))
+      .withName('inner')
+      .withTools(mockTool('look', { text: 'long '.repeat(3_000) }))
+      .build()
+      .asTool({ name: 'ask', description: 'Asks.' });
+    const driver = followingDriver(
+      [
+        toolCalls([{ name: 'ask', args: { input: 'x' } }, { name: 'nowhere' }], 'Let me ask.'),
+        toolCalls([{ name: 'pay', args: { to: 'Ann' } }, { name: 'pay' }]),
+        final('answer '.repeat(3_000)),
+      ],
+      [stream(['Aga', 'in.'])],
+    );
+    const { runtime, sent } = processOn(
+      makePlace().open(),
+      builderWith(driver, inner, pay()).withErrorPolicy(ErrorPolicy.retryAll()).build(),
+      {
+        config,
+      },
+    );
+    const { id } = await runtime.create(ann);
+    const paused = await runtime.send(id, 'question '.repeat(2_000), waiting);
+    const [first, second] = callIds(paused);
+    await runtime.approve(id, first!, waiting);
+    await runtime.deny(id, second!, { ...waiting, reason: 'not twice' });
+    const whole = await readRefill(runtime, id, { ...ann, config });
+    expect(whole).toMatchObject({ session_id: id, execution_id: paused.executionId, more: false });
+    const live = await sent(id);
+    expect(unchained(live)).toEqual(unchained(whole.envelopes));
+    isUnbroken(live);
+    isUnbroken(whole.envelopes);
+    expect(statuses(live).filter((s) => s !== 'processing')).toEqual([
+      'paused',
+      'paused',
+      'completed',
+    ]);
+
+    // a new turn is an execution of its own, counted from 1
+    await runtime.send(id, 'again', waiting);
+    const next = (await sent(id)).slice(live.length);
+    isUnbroken(next);
+    expect(next[0]).toMatchObject({ type: 'agent.status', seq: 1, prev: 0 });
+    const again = await readRefill(runtime, id, { ...ann, config });
+    expect(unchained(next)).toEqual(unchained(again.envelopes));
+    const before = await readRefill(runtime, id, {
+      ...ann,
+      config,
+      executionId: paused.executionId!,
+    });
+    expect(before).toEqual(whole);
+  });
+
+  it('goes on in another process: the count does, and `prev` is the number before its first event', async () => {
+    const place = makePlace();
+    const make = () =>
+      builderWith(followingDriver([toolCall('pay', {}, 'Paying.'), final('done')]), pay()).build();
+    for (const preset of presets) {
+      const config = BroadcastConfig[preset]();
+      const a = processOn(place.open(), make(), { config });
+      const b = processOn(place.open(), make(), { config });
+      const { id } = await a.runtime.create(ann);
+      const paused = await a.runtime.send(id, 'go', waiting);
+      const half = await a.sent(id);
+      const { seq } = await a.runtime.events(id, ann);
+      await b.runtime.approve(id, callIds(paused)[0]!, waiting);
+      const rest = await b.sent(id);
+      expect(rest[0]).toMatchObject({
+        type: 'agent.status',
+        seq: seq + 1,
+        prev: seq,
+        payload: { status: 'processing', previous_status: 'paused' },
+      });
+      // the pause is the last word of the first process, so nothing lies between
+      isUnbroken([...half, ...rest]);
+      expect(statuses([...half, ...rest])).toEqual([
+        'processing',
+        'paused',
+        'processing',
+        'completed',
+      ]);
+    }
+  });
+
+  it('two sessions of one agent at once: nothing crosses', async () => {
+    const driver = followingDriver([toolCall('look'), stream(['do', 'ne'])]);
+    const agent = builderWith(driver, mockTool('look')).build();
+    const { runtime, sent, broadcasts } = processOn(makePlace().open(), agent);
+    const ids = ['s1', 's2', 's3'];
+    for (const id of ids) await runtime.create({ ...ann, id });
+    await Promise.all(ids.map((id) => runtime.send(id, `I am ${id}`, waiting)));
+    for (const id of ids) {
+      const envelopes = await sent(id);
+      isUnbroken(envelopes);
+      expect(new Set(envelopes.map(({ session_id }) => session_id))).toEqual(new Set([id]));
+      expect(ofType(envelopes, 'agent.message')[0]!.payload.content).toBe(`I am ${id}`);
+      expect(statuses(envelopes)).toEqual(['processing', 'completed']);
+    }
+    expect(broadcasts.sessions).toBe(0);
+  });
+});
+
+describe('a process that dies', () => {
+  /** Writes nothing more after so many commits, and does not renew its lease. */
+  function dying(store: SessionStore, commits: number): SessionStore {
+    let left = commits;
+    return {
+      ...store,
+      commit: async (commit) => {
+        if (left-- > 0) return store.commit(commit);
+        throw new AgentError('stale_owner', 'killed');
+      },
+      renew: async ({ worker }) => store.signals(worker),
+    };
+  }
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'after %i commits: another goes on, readers refill, and nothing is missing or doubled',
+    async (commits) => {
+      for (const preset of presets) {
+        const config = BroadcastConfig[preset]();
+        const clock = fakeClock();
+        const store = memoryStore({ clock });
+        const make = () =>
+          builderWith(
+            followingDriver([toolCall('look', {}, 'One.'), toolCall('look'), final('done')]),
+            mockTool('look', 'ok', { idempotent: true }),
+          ).build();
+        const a = processOn(dying(store, commits), make(), { config });
+        const { id } = await a.runtime.create(ann);
+        await a.runtime.send(id, 'go', ann);
+        await pause(20);
+        const before = await a.sent(id);
+        clock.jump(60_000);
+        const b = processOn(store, make(), { config });
+        await b.runtime.recover();
+        await until(async () => (await b.runtime.get(id, ann)).status === 'completed');
+        const after = await b.sent(id);
+
+        // a reader that hears both and refills at each gap
+        const known: Envelope[] = [];
+        const place = (): number => known.at(-1)?.seq ?? 0;
+        for (const envelope of numbered([...before, ...after])) {
+          if (envelope.prev! > place()) {
+            const { envelopes } = await readRefill(b.runtime, id, {
+              ...ann,
+              config,
+              after: place(),
+            });
+            known.push(...envelopes.filter(({ seq }) => seq! < envelope.seq!));
+          }
+          expect(envelope.seq!).toBeGreaterThan(place());
+          known.push(envelope);
+        }
+        const log = await readRefill(b.runtime, id, { ...ann, config });
+        expect(unchained(known)).toEqual(unchained(log.envelopes));
+        expect(statuses(known).filter((s) => s !== 'processing')).toEqual(['completed']);
+      }
+    },
+  );
+
+  it('one that is asked to leave hands over: processing, not paused', async () => {
+    const place = memoryPlace();
+    const open = gate();
+    const slow = mockTool('slow', () => open.passed.then(() => 'ok'));
+    const make = () =>
+      builderWith(followingDriver([toolCall('slow'), final('done')]), slow).build();
+    const a = processOn(place.open(), make());
+    const { id } = await a.runtime.create(ann);
+    await a.runtime.send(id, 'go', ann);
+    await until(() => slow.calls.length > 0);
+    const closing = a.runtime.close();
+    open.open();
+    await closing;
+    const half = await a.sent(id);
+    expect(statuses(half)).toEqual(['processing', 'processing']);
+    expect(a.broadcasts.sessions).toBe(0);
+    const b = processOn(place.open(), make());
+    await b.runtime.recover();
+    await ended(b.runtime, id);
+    const rest = await b.sent(id);
+    isUnbroken([...half, ...rest]);
+    expect(statuses(rest)).toEqual(['processing', 'completed']);
+  });
+});
+
+describe('the transport', () => {
+  it('D65: that hangs holds up no session, and its losses are counted', async () => {
+    const broadcaster: Broadcaster = {
+      name: 'stuck',
+      broadcast: () => new Promise(() => {}),
+      broadcastBatch: () => new Promise(() => {}),
+    };
+    const drops: unknown[] = [];
+    const { runtime, broadcasts } = processOn(memoryPlace().open(), agentWith([final('done')]), {
+      broadcaster,
+      onDrop: (drop) => drops.push(drop),
+    });
+    const { id } = await runtime.create(ann);
+    const session = await runtime.send(id, 'go', waiting);
+    expect(session.output).toBe('done');
+    expect(broadcasts.sessions).toBe(1);
+    expect(broadcasts.stats.queued).toBeGreaterThan(3);
+    expect(await broadcasts.flush(10)).toBe(false);
+    expect(await broadcasts.close(10)).toBe(false);
+    expect(broadcasts.stats).toMatchObject({ queued: 0, sent: 0 });
+    expect(broadcasts.stats.dropped).toBeGreaterThan(3);
+    expect(drops).toHaveLength(1);
+  });
+
+  it('that is slow keeps the order of turns, and lets go of the session after its last word', async () => {
+    const order: string[] = [];
+    const slowly = async (envelopes: readonly Envelope[]): Promise<void> => {
+      await pause(3);
+      for (const { execution_id, seq } of numbered(envelopes))
+        order.push(`${execution_id} ${String(seq).padStart(2, '0')}`);
+    };
+    const broadcaster: Broadcaster = {
+      name: 'slow',
+      batchSize: 2,
+      broadcast: (_channel, envelope) => slowly([envelope]),
+      broadcastBatch: (batch) => slowly(batch.map(({ envelope }) => envelope)),
+    };
+    const { runtime, broadcasts } = processOn(
+      memoryPlace().open(),
+      agentWith([final('one'), final('two'), final('three')]),
+      { broadcaster },
+    );
+    const { id } = await runtime.create(ann);
+    for (const executionId of ['e1', 'e2', 'e3'])
+      await runtime.send(id, 'go', { ...waiting, executionId });
+    expect(broadcasts.sessions).toBe(1);
+    expect(await broadcasts.flush()).toBe(true);
+    expect(order).toEqual(order.toSorted());
+    expect(new Set(order.map((line) => line.slice(0, 2))).size).toBe(3);
+    expect(broadcasts.sessions).toBe(0);
+    expect(broadcasts.stats.sent).toBeGreaterThanOrEqual(order.length);
+  });
+
+  it('losses are told now and then where nobody asked for them', async () => {
+    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const fail = (): never => {
+      throw new AgentError('invalid_option', 'no');
+    };
+    const { runtime, broadcasts } = processOn(
+      memoryPlace().open(),
+      agentWith([final('a'), final('b')]),
+      {
+        broadcaster: { name: 'broken', broadcast: fail, broadcastBatch: fail },
+        maxTries: 1,
+      },
+    );
+    for (const id of ['s1', 's2']) {
+      await runtime.create({ ...ann, id });
+      await runtime.send(id, 'go', waiting);
+    }
+    await broadcasts.flush();
+    expect(broadcasts.stats.dropped).toBeGreaterThan(5);
+    expect(told.mock.calls.filter(([line]) => `${line}`.includes('broken lost'))).toHaveLength(1);
+    told.mockRestore();
+  });
+
+  it('after close nothing more is heard', async () => {
+    const { runtime, broadcasts, broadcaster } = processOn(
+      memoryPlace().open(),
+      agentWith([final('a'), final('b')]),
+    );
+    const { id } = await runtime.create(ann);
+    await runtime.send(id, 'go', waiting);
+    expect(await broadcasts.close()).toBe(true);
+    const { length } = broadcaster.sent;
+    expect(length).toBeGreaterThan(3);
+    await runtime.send(id, 'go', waiting);
+    expect(broadcaster.sent).toHaveLength(length);
+  });
+});
+
+describe('10,000 sessions', () => {
+  /** The events of one run, told again for any number of sessions. */
+  async function replayed(broadcaster: Broadcaster) {
+    const events: AgentEvent[] = [];
+    const agent = agentWith([toolCall('look'), stream(['do', 'ne'])], mockTool('look'));
+    await agent.run('go', { executionId: 'e', wiretap: (event) => events.push(event) });
+    let tell: (event: SessionEvent) => void = () => {};
+    const runtime = {
+      wiretap(listener: typeof tell) {
+        tell = listener;
+        return () => {};
+      },
+    };
+    const broadcasts = broadcastSessions(runtime as unknown as SessionRuntime, { broadcaster });
+    const play = (sessionId: string, count: number = events.length): void => {
+      let seq = 0;
+      for (const event of events.slice(0, count)) {
+        const isFleeting = event.type === 'StreamChunk' || event.type === 'ToolCallDelta';
+        tell({ sessionId, owner: 'ann', seq: isFleeting ? null : ++seq, event });
+      }
+    };
+    return { broadcasts, play };
+  }
+  const quiet: Broadcaster = { name: 'quiet', broadcast: () => {}, broadcastBatch: () => {} };
+
+  it('that are over leave nothing behind but their numbers', async () => {
+    const { broadcasts, play } = await replayed(quiet);
+    let most = 0;
+    for (let i = 0; i < 10_000; i++) {
+      play(`s${i}`);
+      most = Math.max(most, broadcasts.sessions);
+      if (i % 10 === 0) await Promise.resolve();
+    }
+    await broadcasts.flush();
+    expect(most).toBeLessThanOrEqual(20);
+    expect(broadcasts.sessions).toBe(0);
+    expect(broadcasts.stats).toMatchObject({ queued: 0, dropped: 0 });
+    expect(broadcasts.stats.sent).toBe(10_000 * 15);
+  });
+
+  it('that went on elsewhere without a word are forgotten, the oldest first', async () => {
+    const broadcaster = memoryBroadcaster({ keep: 100_000 });
+    const { broadcasts, play } = await replayed(broadcaster);
+    for (let i = 0; i < 10_500; i++) {
+      play(`s${i}`, 2);
+      if (i % 100 === 0) await broadcasts.flush();
+    }
+    await broadcasts.flush();
+    expect(broadcasts.sessions).toBe(10_000);
+    expect(broadcasts.stats.sent).toBe(21_000);
+    // one that comes back is made anew
+    play('s0');
+    await broadcasts.flush();
+    expect(broadcaster.envelopes('agent.s0')[2]).toMatchObject({ seq: 1, prev: 0 });
+    await broadcasts.close();
+  });
+});

@@ -1,0 +1,27 @@
+import { channelOf, sseHub } from 'onward/broadcasting';
+import { describe, it } from 'vitest';
+import {
+  broadcasterContract,
+  type BroadcasterRig,
+} from '../../src/testing/broadcaster-contract.ts';
+import { SseClient } from '../setup/sse.ts';
+
+function rig(): BroadcasterRig {
+  const hub = sseHub();
+  return {
+    broadcaster: hub,
+    async read(channel) {
+      const client = new SseClient(await hub.open(channel.slice(channelOf('').length)));
+      return async () => {
+        hub.close();
+        await client.until(() => false);
+        return client.envelopes;
+      };
+    },
+  };
+}
+
+describe('sseHub keeps the contract of broadcasters', () => {
+  for (const [i, { name }] of broadcasterContract(rig).entries())
+    it(name, () => broadcasterContract(rig)[i]?.run());
+});

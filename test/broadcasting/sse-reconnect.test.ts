@@ -1,0 +1,287 @@
+import type { Tool } from 'onward';
+import { ScenarioStep, mockTool } from 'onward/testing';
+import { BroadcastConfig, readRefill, sseHub, type Envelope } from 'onward/broadcasting';
+import { describe, expect, it } from 'vitest';
+import {
+  agentWith,
+  ann,
+  builderWith,
+  followingDriver,
+  memoryPlace,
+  places,
+  runtimeOn,
+  waiting,
+} from '../setup/sessions.ts';
+import { connect, isEnd, liveOn, SseClient } from '../setup/sse.ts';
+
+const { toolCall, toolCalls, final, stream } = ScenarioStep;
+const names = (envelopes: readonly Envelope[]): string[] =>
+  envelopes.map(({ execution_id, seq }) => `${seq}@${execution_id}`);
+const presets = ['minimal', 'standard', 'debug'] as const;
+
+/** Every number once and in order, and each follows the one before: a client sees no gap. */
+function isWhole(envelopes: readonly Envelope[], expected: readonly Envelope[]): void {
+  expect(names(envelopes)).toEqual(names(expected));
+  let known = 0;
+  let executionId = '';
+  for (const { execution_id, seq, prev } of envelopes) {
+    if (execution_id !== executionId) known = 0;
+    executionId = execution_id;
+    expect(prev).toBeLessThanOrEqual(known);
+    known = seq ?? known;
+  }
+}
+
+const script = [
+  toolCalls([{ name: 'look', args: { q: 1 } }, { name: 'look' }], 'let me look'),
+  toolCall('look', { q: 2 }),
+  stream(['All ', 'is ', 'well.']),
+];
+
+describe.each(places)('a client that comes back (%s)', (_name, makePlace) => {
+  it.each(presets)(
+    'gets every numbered envelope once, wherever it was cut off (%s)',
+    async (name) => {
+      const config = BroadcastConfig[name]();
+      const runtime = runtimeOn(makePlace().open(), agentWith(script, mockTool('look', 'rows')));
+      const { id } = await runtime.create(ann);
+      await runtime.send(id, 'go', waiting);
+      const all = (await readRefill(runtime, id, { ...ann, config })).envelopes;
+      for (const pageSize of [1, 3, 200]) {
+        const live = liveOn(runtime, { config, pageSize });
+        for (let cut = 0; cut <= all.length; cut++) {
+          const seen = all.slice(0, cut);
+          const lastEventId = names(seen).at(-1) ?? null;
+          const client = await connect(live, id, { lastEventId });
+          await client.until(() => client.numbered.length === all.length - cut);
+          isWhole([...seen, ...client.numbered], all);
+          await client.leave();
+        }
+      }
+    },
+  );
+});
+
+it('a client that is cut off again and again while the run goes on misses nothing', async () => {
+  const steps = Array.from({ length: 30 }, (_s, i) => toolCall('look', { q: i }, `step ${i}`));
+  const agent = builderWith(followingDriver([...steps, final('done')]), mockTool('look'))
+    .withMaxSteps(50)
+    .build();
+  const runtime = runtimeOn(memoryPlace().open(), agent);
+  const live = liveOn(runtime, { pageSize: 5 });
+  const { id } = await runtime.create(ann);
+  const running = runtime.send(id, 'go', waiting);
+  const seen: Envelope[] = [];
+  let lastEventId: string | null = null;
+  let connections = 0;
+  while (!seen.some(isEnd)) {
+    const client = await connect(live, id, { lastEventId });
+    connections += 1;
+    const most = 1 + (connections % 7);
+    await client.until(() => client.numbered.length >= most || client.ends > 0);
+    await client.leave();
+    seen.push(...client.numbered);
+    lastEventId = client.lastId ?? lastEventId;
+  }
+  await running;
+  isWhole(seen, (await readRefill(runtime, id, ann)).envelopes);
+  expect(connections).toBeGreaterThan(10);
+  expect(live.hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
+});
+
+it('after a crash the log of another process goes on where the client was', async () => {
+  const place = memoryPlace();
+  const make = (tool: Tool) =>
+    builderWith(followingDriver([toolCall('look'), toolCall('look'), final('done')]), tool);
+  let calls = 0;
+  const stuck = mockTool('look', () => (++calls === 2 ? new Promise(() => {}) : 'rows'), {
+    idempotent: true,
+  });
+  const lease = { leaseMs: 300, heartbeatMs: 100, signalMs: 100 };
+  const crashing = place.open();
+  let isDead = false;
+  const dead = new Proxy(crashing, {
+    get: (store, name: keyof typeof crashing) =>
+      isDead && typeof store[name] === 'function' ? () => new Promise(() => {}) : store[name],
+  });
+  const first = runtimeOn(dead, make(stuck).build(), { lease });
+  const { id } = await first.create(ann);
+  const live = liveOn(first);
+  const before = await connect(live, id);
+  void first.send(id, 'go', ann);
+  await before.until(
+    () => before.envelopes.filter(({ type }) => type === 'agent.tool.started').length === 2,
+  );
+  isDead = true;
+
+  const second = runtimeOn(
+    place.open(),
+    make(mockTool('look', 'rows', { idempotent: true })).build(),
+    {
+      lease,
+    },
+  );
+  const liveAgain = liveOn(second, { tail: { busyMs: 20, idleMs: 50 } });
+  const after = await connect(liveAgain, id, { lastEventId: before.lastId });
+  second.start();
+  await after.until(() => after.ends > 0);
+  const all = (await readRefill(second, id, ann)).envelopes;
+  isWhole([...before.numbered, ...after.numbered], all);
+});
+
+describe('executions after the one that the client knows', () => {
+  const twoTurns = async () => {
+    const agent = builderWith(
+      followingDriver([toolCall('look'), final('one')], [final('two')], [final('three')]),
+      mockTool('look'),
+    ).build();
+    const runtime = runtimeOn(memoryPlace().open(), agent);
+    const { id } = await runtime.create(ann);
+    return { runtime, id };
+  };
+
+  it('the rest of the old one, a reset, then the newest from its beginning', async () => {
+    const { runtime, id } = await twoTurns();
+    const first = await runtime.send(id, 'a', waiting);
+    const old = (await readRefill(runtime, id, ann)).envelopes;
+    await runtime.send(id, 'b', waiting);
+    const last = await runtime.send(id, 'c', waiting);
+    const newest = (await readRefill(runtime, id, ann)).envelopes;
+    const live = liveOn(runtime, { pageSize: 4 });
+    for (let cut = 1; cut <= old.length; cut++) {
+      const client = await connect(live, id, { lastEventId: names(old.slice(0, cut)).at(-1)! });
+      await client.until(() => client.numbered.length === old.length - cut + newest.length);
+      const resets = client.events.filter(({ event }) => event === 'onward.reset');
+      expect(resets).toEqual([
+        { id: null, event: 'onward.reset', data: { execution_id: last.executionId } },
+      ]);
+      expect(client.events.findIndex(({ event }) => event === 'onward.reset')).toBe(
+        old.length - cut,
+      );
+      isWhole([...old.slice(0, cut), ...client.numbered], [...old, ...newest]);
+      expect(client.numbered[0]!.execution_id === first.executionId).toBe(cut < old.length);
+      await client.leave();
+    }
+  });
+
+  it('an id that nobody knows, or that cannot be read: a reset, then the newest', async () => {
+    const { runtime, id } = await twoTurns();
+    await runtime.send(id, 'a', waiting);
+    const newest = (await readRefill(runtime, id, ann)).envelopes;
+    const live = liveOn(runtime);
+    for (const lastEventId of ['7@no-such-execution', 'rubbish', '%', '5@%E0%A4%A', '-1', '1e3']) {
+      const client = await connect(live, id, { lastEventId });
+      await client.until(() => client.numbered.length === newest.length);
+      expect(client.events[0]?.event).toBe('onward.reset');
+      isWhole(client.numbered, newest);
+      await client.leave();
+    }
+  });
+
+  it('a client that stays gets one after the other, without a reset', async () => {
+    const { runtime, id } = await twoTurns();
+    const live = liveOn(runtime);
+    const client = await connect(live, id);
+    client.follow();
+    const expected: Envelope[] = [];
+    for (const text of ['a', 'b', 'c']) {
+      await runtime.send(id, text, waiting);
+      expected.push(...(await readRefill(runtime, id, ann)).envelopes);
+    }
+    await until(client, expected.length);
+    isWhole(client.numbered, expected);
+    expect(client.events.filter(({ event }) => event === 'onward.reset')).toEqual([]);
+  });
+
+  it('where the end of one got lost on the way, it is read in the log before the next', async () => {
+    const hub = sseHub();
+    const end = { status: 'completed', previous_status: 'processing', step_count: 1 } as const;
+    const numbered = (execution_id: string, seq: number, isEnd = false): Envelope =>
+      ({
+        type: isEnd ? 'agent.status' : 'agent.step.started',
+        session_id: 's1',
+        execution_id,
+        agent_id: 'a1',
+        seq,
+        prev: seq - 1,
+        timestamp: '2026-01-16T12:00:00.000Z',
+        payload: isEnd ? end : { step: seq, message_count: 1, available_tools: [] },
+      }) as Envelope;
+    const first = [1, 2, 3, 4].map((seq) => numbered('e1', seq, seq === 4));
+    const second = [numbered('e2', 1), numbered('e2', 2)];
+    const logs: Record<string, Envelope[]> = { e1: first.slice(0, 1) };
+    let newest = 'e1';
+    const client = new SseClient(
+      await hub.open('s1', {
+        log: async ({ executionId = newest, after }) => ({
+          session_id: 's1',
+          execution_id: executionId,
+          envelopes: (logs[executionId] ?? []).slice(after),
+          seq: logs[executionId]?.length ?? 0,
+          more: false,
+        }),
+      }),
+    );
+    client.follow();
+    hub.broadcast('agent.s1', first[1]!);
+    logs['e1'] = first;
+    logs['e2'] = second;
+    newest = 'e2';
+    for (const envelope of second) hub.broadcast('agent.s1', envelope);
+    await until(client, 6);
+    expect(names(client.numbered)).toEqual(names([...first, ...second]));
+    hub.broadcast('agent.s1', numbered('e2', 5));
+    logs['e2'] = [...second, numbered('e2', 3), numbered('e2', 4), numbered('e2', 5, true)];
+    hub.broadcast('agent.s1', numbered('e2', 5));
+    await until(client, 9);
+    expect(names(client.numbered).slice(6)).toEqual(['3@e2', '4@e2', '5@e2']);
+    hub.close();
+  });
+
+  it('the address may say it, with the number alone for the newest execution', async () => {
+    const { runtime, id } = await twoTurns();
+    await runtime.send(id, 'a', waiting);
+    const all = (await readRefill(runtime, id, ann)).envelopes;
+    const live = liveOn(runtime);
+    const third = all[2]!;
+    for (const query of [`?last_event_id=${names(all)[2]}`, `?after=${third.seq}`]) {
+      const client = await connect(live, id, { query });
+      await client.until(() => client.numbered.length === all.length - 3);
+      isWhole([...all.slice(0, 3), ...client.numbered], all);
+      await client.leave();
+    }
+  });
+
+  it('an execution may have any name', async () => {
+    const { runtime, id } = await twoTurns();
+    const live = liveOn(runtime);
+    await runtime.send(id, 'a', { ...waiting, executionId: 'order 7: 50% (ü) 4@home' });
+    const all = (await readRefill(runtime, id, ann)).envelopes;
+    const client = await connect(live, id);
+    await client.until(() => client.numbered.length >= 3);
+    const third = client.events.filter((event) => event.id !== null)[2]!;
+    const back = await connect(live, id, { lastEventId: third.id });
+    await back.until(() => back.ends === 1);
+    expect(back.events[0]?.event).not.toBe('onward.reset');
+    isWhole([...all.slice(0, 3), ...back.numbered], all);
+  });
+
+  it('where the log was pruned, a reset says so', async () => {
+    const { runtime, id } = await twoTurns();
+    await runtime.send(id, 'a', waiting);
+    const all = (await readRefill(runtime, id, ann)).envelopes;
+    await runtime.prune({ olderThan: new Date(Date.now() + 60_000) });
+    expect((await readRefill(runtime, id, ann)).envelopes).toEqual([]);
+    const live = liveOn(runtime);
+    const client = await connect(live, id, { lastEventId: names(all)[1]! });
+    await client.until(() => client.events.length > 0);
+    expect(client.events.map(({ event }) => event)).toEqual(['onward.reset']);
+    const atEnd = await connect(live, id, { lastEventId: names(all).at(-1)! });
+    await atEnd.read();
+    expect(atEnd.events).toEqual([]);
+  });
+});
+
+async function until(client: SseClient, count: number): Promise<void> {
+  while (client.numbered.length < count) await new Promise((resolve) => setTimeout(resolve, 2));
+}

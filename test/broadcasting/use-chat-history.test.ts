@@ -1,0 +1,159 @@
+import { safeValidateUIMessages, type UIMessage } from 'ai';
+import { AgentState, ErrorPolicy, Message, type Tool } from 'onward';
+import { uiMessagesFrom, type UiChatMessage } from 'onward/broadcasting/use-chat';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  ann,
+  builderWith,
+  callIds,
+  followingDriver,
+  memoryPlace,
+  runtimeOn,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { toolCall, toolCalls, final, error } = ScenarioStep;
+
+async function conversation(turns: readonly (readonly ScenarioStep[])[], ...tools: Tool[]) {
+  const agent = builderWith(followingDriver(...turns), ...tools)
+    .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
+    .build();
+  const runtime = runtimeOn(memoryPlace().open(), agent);
+  const { id } = await runtime.create(ann);
+  const read = async () => {
+    const { items } = await runtime.messages(id, ann);
+    const { items: steps } = await runtime.steps(id, ann);
+    const { pendingApprovals } = await runtime.get(id, ann);
+    const plain = uiMessagesFrom(items, { pendingApprovals });
+    const exact = uiMessagesFrom(items, { pendingApprovals, steps });
+    for (const messages of [plain, exact])
+      expect(await safeValidateUIMessages({ messages })).toMatchObject({ success: true });
+    return { items, plain, exact };
+  };
+  return { runtime, id, read };
+}
+
+describe('uiMessagesFrom', () => {
+  it('gives messages that the AI SDK takes', () => {
+    expectTypeOf<UiChatMessage>().toExtend<UIMessage>();
+    expect(uiMessagesFrom([])).toEqual([]);
+  });
+
+  it('one message per question and answer, with steps, texts and tools in order', async () => {
+    const { runtime, id, read } = await conversation(
+      [[toolCall('look', { q: 1 }, 'Looking.'), final('Found.')], [final('Bye.')]],
+      mockTool('look', { n: 7 }),
+    );
+    await runtime.send(id, 'find it', waiting);
+    await runtime.send(id, 'thanks', waiting);
+    const { items, plain, exact } = await read();
+    expect(exact).toEqual(plain);
+    expect(plain).toEqual([
+      { id: items[0]!.id, role: 'user', parts: [{ type: 'text', text: 'find it', state: 'done' }] },
+      {
+        id: `${items[0]!.id}_answer`,
+        role: 'assistant',
+        parts: [
+          { type: 'step-start' },
+          { type: 'text', text: 'Looking.', state: 'done' },
+          {
+            type: 'tool-look',
+            toolCallId: 't0s0c0',
+            state: 'output-available',
+            input: { q: 1 },
+            output: { n: 7 },
+          },
+          { type: 'step-start' },
+          { type: 'text', text: 'Found.', state: 'done' },
+        ],
+      },
+      expect.objectContaining({ role: 'user' }),
+      expect.objectContaining({ role: 'assistant', id: `${items[4]!.id}_answer` }),
+    ]);
+  });
+
+  it('errors, refusals with a reason, changed arguments and open questions', async () => {
+    const calls = ['pay', 'pay', 'pay', 'fail', 'none'].map((name, i) => ({ name, args: { i } }));
+    const { runtime, id, read } = await conversation(
+      [[toolCalls(calls), final('ok')]],
+      mockTool('pay', 'paid', { needsApproval: true }),
+      mockTool('fail', new Error('it broke')),
+    );
+    const paused = await runtime.send(id, 'go', waiting);
+    const [a, b, c] = callIds(paused);
+    const before = await read();
+    expect(before.plain[1]!.parts.slice(1, 4)).toMatchObject(
+      [a, b, c].map((call) => ({ state: 'approval-requested', approval: { id: call } })),
+    );
+    await runtime.approve(id, a!, { ...ann, args: { i: 'mine' } });
+    await runtime.deny(id, b!, { ...ann, reason: 'too much' });
+    await runtime.approve(id, c!, waiting);
+    const { plain, exact } = await read();
+    expect(exact).toEqual(plain);
+    expect(plain[1]!.parts.slice(1, 6)).toMatchObject([
+      { state: 'output-available', input: { i: 'mine' }, output: 'paid' },
+      { state: 'output-denied', approval: { id: b, approved: false, reason: 'too much' } },
+      { state: 'output-available', input: { i: 2 } },
+      { state: 'output-error', errorText: 'it broke' },
+      { state: 'output-error', errorText: 'There is no tool "none". Available: pay, fail.' },
+    ]);
+  });
+
+  it('with the steps a text that looks like an error is what it was', async () => {
+    const { runtime, id, read } = await conversation(
+      [[toolCall('look'), final('ok')]],
+      mockTool('look', 'Error: is the title of a song'),
+    );
+    await runtime.send(id, 'go', waiting);
+    const { plain, exact } = await read();
+    expect(plain[1]!.parts[1]).toMatchObject({ state: 'output-error' });
+    expect(exact[1]!.parts[1]).toMatchObject({
+      state: 'output-available',
+      output: 'Error: is the title of a song',
+    });
+  });
+
+  it('shows nothing that was only said to the model, and no answer that never came', async () => {
+    const history = AgentState.empty().withMessages(
+      Message.system('Be nice.'),
+      Message.user('one', { id: 'q1' }),
+      Message.user('two', { id: 'q2' }),
+      Message.assistant('Hm.', { id: 'a1' }),
+      Message.user('Go on.', { id: 's1', metadata: { synthetic: true } }),
+      Message.assistant('Done.', { id: 'a2' }),
+    );
+    const messages = uiMessagesFrom([...history.messages].map((message) => message.toJSON()));
+    expect(messages.map(({ id, parts }) => [id, parts.map(({ type }) => type)])).toEqual([
+      ['q1', ['text']],
+      ['q2', ['text']],
+      ['q2_answer', ['step-start', 'text', 'step-start', 'text']],
+    ]);
+    const { runtime, id, read } = await conversation([[error('away')]]);
+    await runtime.send(id, 'go', waiting);
+    expect((await read()).plain).toMatchObject([{ role: 'user' }]);
+  });
+
+  it('a page of the history that begins in the middle of an answer', () => {
+    const page = [
+      Message.tool('c1', 'lost'),
+      Message.assistant('Found.', { id: 'a9' }),
+      Message.user('more', { id: 'q2' }),
+    ].map((message) => message.toJSON());
+    expect(uiMessagesFrom(page)).toMatchObject([
+      { id: 'a9_answer', parts: [{ type: 'step-start' }, { text: 'Found.' }] },
+      { id: 'q2' },
+    ]);
+  });
+
+  it('a call that was running shows as running', () => {
+    const call = { id: 'c1', name: 'look', args: { q: 1 } };
+    const page = [Message.user('go'), Message.assistant('', { toolCalls: [call] })];
+    expect(uiMessagesFrom(page.map((message) => message.toJSON()))[1]!.parts[1]).toEqual({
+      type: 'tool-look',
+      toolCallId: 'c1',
+      state: 'input-available',
+      input: { q: 1 },
+    });
+  });
+});

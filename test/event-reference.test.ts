@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import {
+  AgentBuilder,
+  AgentState,
+  ErrorPolicy,
+  type AgentEvent,
+  type AgentEventType,
+  type RunOptions,
+} from 'onward';
+import {
+  AgentEventEnvelopeAdapter,
+  BroadcastConfig,
+  memoryBroadcaster,
+  type Envelope,
+  type EnvelopeType,
+} from 'onward/broadcasting';
+import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+
+const { toolCall, error } = ScenarioStep;
+const text = readFileSync('docs/events.md', 'utf8');
+
+const spent = { usage: { input: 150, output: 50, total: 200 }, cost: 0.0012 };
+const agentId = '1f3a9c02-5d1e-4c8a-9b57-2e6f0d8c4a11';
+
+/** Two runs that have everything to tell: what listeners hear of them, and what is broadcast. */
+async function story() {
+  const clock = fakeClock('2026-01-16T12:00:00.000Z');
+  const events: AgentEvent[] = [];
+  const broadcaster = memoryBroadcaster();
+  const adapters: AgentEventEnvelopeAdapter[] = [];
+  const listening = (executionId: string): RunOptions => {
+    const config = BroadcastConfig.debug();
+    const sessionId = 'lamps-for-ada';
+    const to = new AgentEventEnvelopeAdapter({ broadcaster, sessionId, executionId, config });
+    adapters.push(to);
+    const tell = to.wiretap();
+    return { executionId, wiretap: (event) => (events.push(event), tell(event)) };
+  };
+  const builder = (...steps: ScenarioStep[]) =>
+    AgentBuilder.new()
+      .withName('shop')
+      .withDriver(DeterministicDriver.fromSteps(...steps))
+      .withMaxSteps(2)
+      .withClock(clock)
+      .withHooks({
+        name: 'time passes',
+        aroundModelCall: async (request, next) => (clock.jump(850), next(request)),
+        aroundToolCall: async (input, next) => (clock.jump(40), next(input)),
+      });
+  const start = (asked: string): AgentState =>
+    AgentState.empty({ agentId, now: clock.now() }).withUserMessage(asked);
+
+  const shop = builder(
+    toolCall('stock', { article: 'lamp' }, 'Let me look.', spent),
+    toolCall('order', { article: 'lamp', pieces: 3 }, 'I will order three.', spent),
+  )
+    .withTools(
+      mockTool('stock', { pieces: 7 }),
+      mockTool('order', 'A-1001', { needsApproval: true }),
+    )
+    .build();
+  const first = listening('7c9e6679-7425-40de-944b-e07fc1f90ae7');
+  const paused = await shop.run(start('Do we have lamps? Order three.'), first);
+  clock.jump(60_000);
+  await shop.resume(paused, { ...first, approvals: { call_2: { approve: true } } });
+
+  const busy = {
+    type: 'rate_limit',
+    code: 'http_429',
+    status: 429,
+    message: 'slow down',
+    retryAfterMs: 2000,
+  } as const;
+  const unlucky = builder(error(busy, { chunks: ['One ', 'moment'] }), error(busy))
+    .withErrorPolicy(ErrorPolicy.retryAll().withMaxRetries(1))
+    .build();
+  const second = unlucky.run(
+    start('And chairs?'),
+    listening('0b0e4d3c-9a51-4f0e-8f5e-6f1f5a3f8c20'),
+  );
+  await clock.advance(2000);
+  await second;
+  for (const adapter of adapters) await adapter.flush();
+  return { events, envelopes: broadcaster.envelopes() };
+}
+
+type Sample = Record<string, unknown>;
+
+/** Random ids are counted; of the voices of a verdict only the deciding one is shown, unless all are wanted. */
+function shown(value: unknown, wanted: 'all voices' | 'one voice' = 'one voice'): Sample {
+  const ids: string[] = [];
+  const countedId = (id: string): string => {
+    if (!ids.includes(id)) ids.push(id);
+    return `msg_${ids.indexOf(id) + 1}`;
+  };
+  const steady = JSON.stringify(value).replaceAll(/msg_[a-z0-9]{16}/g, countedId);
+  return JSON.parse(steady, (_key, part: unknown) => {
+    const { evaluations, resolvedBy, resolved_by = resolvedBy } = (part ?? {}) as Sample;
+    if (wanted === 'all voices' || !Array.isArray(evaluations)) return part;
+    const decisive = evaluations.filter(({ criterion }) => criterion === resolved_by);
+    return { ...(part as object), evaluations: decisive };
+  }) as Sample;
+}
+
+const { events, envelopes } = await story();
+const has = (fields: object) => (one: object) =>
+  Object.entries(fields).every(([key, value]) => (one as Sample)[key] === value);
+
+const event = (type: AgentEventType, fields: object = {}): AgentEvent =>
+  events.find(has({ type, ...fields }))!;
+const envelope = (type: EnvelopeType, payload: object = {}): Envelope =>
+  envelopes.find((one) => one.type === type && has(payload)(one.payload))!;
+
+const piece = '"article":"lamp"}';
+const eventSamples: Record<AgentEventType, unknown> = {
+  AgentStarted: event('AgentStarted'),
+  MessageAdded: event('MessageAdded', { role: 'assistant' }),
+  ContinuationEvaluated: event('ContinuationEvaluated', { stepNumber: 2 }),
+  AgentStepStarted: event('AgentStepStarted'),
+  StreamChunk: event('StreamChunk'),
+  ToolCallDelta: event('ToolCallDelta', { argsDelta: piece }),
+  ToolCallStarted: event('ToolCallStarted'),
+  ToolCallCompleted: event('ToolCallCompleted'),
+  ToolApprovalRequested: event('ToolApprovalRequested'),
+  TokenUsageReported: event('TokenUsageReported'),
+  AgentStepCompleted: event('AgentStepCompleted'),
+  StepFailed: event('StepFailed'),
+  StreamDiscarded: event('StreamDiscarded'),
+  AgentStateUpdated: event('AgentStateUpdated'),
+  AgentPaused: event('AgentPaused'),
+  AgentFinished: event('AgentFinished'),
+  AgentFailed: event('AgentFailed'),
+};
+
+const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
+  'agent.status': {
+    'agent.status, start': envelope('agent.status', { status: 'processing' }),
+    'agent.status, pause': envelope('agent.status', { status: 'paused' }),
+    'agent.status, stop': envelope('agent.status', { status: 'stopped' }),
+  },
+  'agent.message': { 'agent.message': envelope('agent.message', { role: 'assistant' }) },
+  'agent.step.started': { 'agent.step.started': envelope('agent.step.started') },
+  'agent.step.completed': { 'agent.step.completed': envelope('agent.step.completed') },
+  'agent.tool.started': { 'agent.tool.started': envelope('agent.tool.started') },
+  'agent.tool.completed': { 'agent.tool.completed': envelope('agent.tool.completed') },
+  'agent.approval.requested': {
+    'agent.approval.requested': envelope('agent.approval.requested'),
+  },
+  'agent.continuation': {
+    'agent.continuation': envelope('agent.continuation', { step: 2 }),
+  },
+  'agent.stream.chunk': { 'agent.stream.chunk': envelope('agent.stream.chunk') },
+  'agent.stream.discarded': { 'agent.stream.discarded': envelope('agent.stream.discarded') },
+  'agent.tool.delta': {
+    'agent.tool.delta': envelope('agent.tool.delta', { args_delta: piece }),
+  },
+};
+
+const samples = new Map<string, Sample>([
+  ...Object.entries(eventSamples).map(
+    ([name, one]) =>
+      [name, shown(one, name === 'ContinuationEvaluated' ? 'all voices' : 'one voice')] as const,
+  ),
+  ...Object.values(envelopeSamples)
+    .flatMap((named) => Object.entries(named))
+    .map(([name, one]) => [name, shown(one)] as const),
+]);
+
+/** The page with every sample as it is now; one that did not change keeps its look. */
+const pageNow = (): string =>
+  text.replaceAll(
+    /(<!-- sample: (.+?) -->\s*```json\n)([\s\S]*?)(?=```)/g,
+    (_block, head: string, name: string, written: string) => {
+      const sample = samples.get(name) ?? `There is no sample "${name}".`;
+      return `${head}${isSame(written, sample) ? written : `${JSON.stringify(sample, null, 2)}\n`}`;
+    },
+  );
+
+function isSame(written: string, sample: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(written)) === JSON.stringify(sample);
+  } catch {
+    return false;
+  }
+}
+
+/** What stands under a heading. */
+function sectionOf(heading: string): string {
+  const [, after = ''] = text.split(`\n### \`${heading}\`\n`);
+  return after.split(/\n##/)[0] ?? '';
+}
+const fieldsOf = (section: string): string[] =>
+  [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name);
+
+const common = ['type', 'agentId', 'parentAgentId', 'executionId', 'index', 'at'];
+const ofEnvelopes = 'type session_id execution_id agent_id seq prev timestamp payload'.split(' ');
+
+describe('the event reference', () => {
+  it('shows what is told: npx vitest run test/event-reference.test.ts -u && npx oxfmt docs/events.md writes it', async () => {
+    await expect(pageNow()).toMatchFileSnapshot('../docs/events.md');
+  });
+
+  it('has every sample once, and no other', () => {
+    const marks = [...text.matchAll(/<!-- sample: (.+?) -->\s*```json\n/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(marks.toSorted()).toEqual([...samples.keys()].toSorted());
+  });
+
+  it.each(Object.keys(eventSamples))('%s: all its fields, in order', (type) => {
+    const sample = samples.get(type)!;
+    expect(Object.keys(sample).slice(0, 6)).toEqual(common);
+    expect(fieldsOf(sectionOf(type))).toEqual(Object.keys(sample).slice(6));
+  });
+
+  it.each(Object.entries(envelopeSamples))('%s: all fields of its payload', (type, named) => {
+    const payloads = Object.values(named).map(({ payload }) => payload);
+    const fields = new Set(payloads.flatMap((payload) => Object.keys(payload)));
+    expect(fieldsOf(sectionOf(type))).toEqual([...fields]);
+    for (const one of Object.values(named)) expect(Object.keys(one)).toEqual(ofEnvelopes);
+  });
+
+  it('names what all have', () => {
+    const [, events = ''] = text.split('\n## Every event\n');
+    expect(fieldsOf(events.split(/\n##/)[0] ?? '')).toEqual(common);
+    const [, wire = ''] = text.split('\n## Envelopes\n');
+    const all = fieldsOf(wire.split(/\n##/)[0] ?? '');
+    expect(all).toEqual([...ofEnvelopes.slice(0, 4), 'parent_agent_id', ...ofEnvelopes.slice(4)]);
+  });
+});

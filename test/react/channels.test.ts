@@ -1,0 +1,214 @@
+import { pusherAuth } from 'onward/broadcasting/pusher';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { channelOf, type Envelope } from '../../src/broadcasting/envelope.ts';
+import { echoSource } from '../../src/ui/sources/echo-source.ts';
+import type { Connection, EnvelopeSource } from '../../src/ui/sources/envelope-source.ts';
+import { pusherSource } from '../../src/ui/sources/pusher-source.ts';
+import { connectSession } from '../../src/ui/sources/session-store.ts';
+import type { SourceError } from '../../src/ui/sources/source-error.ts';
+import { echoClient, mounted, pusherClient } from '../setup/pusher-clients.ts';
+import { pusherServer, type PusherServer } from '../setup/pusher-server.ts';
+import { until } from '../setup/sessions.ts';
+import { Wire } from './fake-source.ts';
+
+const id = 'ses_1';
+const name = `private-${channelOf(id)}`;
+
+interface Heard {
+  readonly envelopes: Envelope[];
+  readonly connections: Connection[];
+  readonly errors: SourceError[];
+  readonly close: () => void;
+}
+
+function hear(source: EnvelopeSource): Heard {
+  const heard = {
+    envelopes: [] as Envelope[],
+    connections: [] as Connection[],
+    errors: [] as SourceError[],
+  };
+  const close = source.open(
+    {
+      envelope: (envelope) => heard.envelopes.push(envelope),
+      connection: (state) => heard.connections.push(state),
+      stale: () => {},
+      failed: (error) => heard.errors.push(error as SourceError),
+    },
+    () => null,
+  );
+  return { ...heard, close };
+}
+
+const auth = (
+  server: PusherServer,
+  options: { secret?: string; isLetIn?: boolean } = {},
+): Promise<string> => {
+  const { secret = server.app.secret, isLetIn = true } = options;
+  return mounted(pusherAuth({ key: server.app.key, secret, authorize: () => isLetIn }));
+};
+
+const send = (server: PusherServer, envelope: Envelope): void =>
+  server.channels.publish(name, {
+    event: envelope.type,
+    data: JSON.stringify(envelope),
+    channel: name,
+  });
+
+interface Client {
+  readonly source: () => EnvelopeSource;
+  readonly disconnect: () => void;
+  readonly connect: () => void;
+}
+type Make = (server: PusherServer, endpoint: string, more?: { subscribeMs?: number }) => Client;
+
+const clients: readonly (readonly [string, Make])[] = [
+  [
+    'echoSource',
+    (server, endpoint, more = {}) => {
+      const echo = echoClient(server, endpoint, 'ann');
+      return {
+        source: () => echoSource({ echo, sessionId: id, ...more }),
+        disconnect: () => echo.disconnect(),
+        connect: () => echo.connector.pusher.connect(),
+      };
+    },
+  ],
+  [
+    'pusherSource',
+    (server, endpoint, more = {}) => {
+      const pusher = pusherClient(server, endpoint, 'ann');
+      return {
+        source: () => pusherSource({ pusher, sessionId: id, ...more }),
+        disconnect: () => pusher.disconnect(),
+        connect: () => pusher.connect(),
+      };
+    },
+  ],
+];
+
+describe.each(clients)('%s', (_name, make) => {
+  it('hears every type of envelope once the channel is confirmed, and leaves it', async () => {
+    const server = await pusherServer();
+    const { envelopes, connections, close } = hear(make(server, await auth(server)).source());
+    await until(() => connections.at(-1) === 'live');
+    expect(connections[0]).toBe('connecting');
+    const wire = new Wire();
+    const all = [
+      wire.started(),
+      wire.user('„größe“ 👩‍🚀'),
+      wire.chunk('a', 0),
+      wire.tool('t', 'c'),
+      wire.toolDone('t', 'c', 'ok'),
+      wire.limit(),
+    ];
+    for (const envelope of all) send(server, envelope);
+    await until(() => envelopes.length === all.length);
+    expect(envelopes).toEqual(all);
+    close();
+    await until(() => server.channels.size(name) === 0);
+  });
+
+  it('two screens of one client share the channel; the last one leaves it', async () => {
+    const server = await pusherServer();
+    const { source } = make(server, await auth(server));
+    const first = hear(source());
+    await until(() => first.connections.at(-1) === 'live');
+    const second = hear(source());
+    expect(second.connections).toEqual(['live']);
+    first.close();
+    const envelope = new Wire().started();
+    send(server, envelope);
+    await until(() => second.envelopes.length === 1);
+    expect(first.envelopes).toEqual([]);
+    expect(second.envelopes).toEqual([envelope]);
+    second.close();
+    await until(() => server.channels.size(name) === 0);
+    const third = hear(source());
+    await until(() => third.connections.at(-1) === 'live');
+    third.close();
+  });
+
+  it('says that the channel was refused, and what to check', async () => {
+    const server = await pusherServer();
+    const { errors, connections, close } = hear(
+      make(server, await auth(server, { isLetIn: false })).source(),
+    );
+    onTestFinished(close);
+    await until(() => errors.length > 0);
+    expect(errors[0]).toMatchObject({ code: 'refused', status: 403, isFinal: true });
+    expect(errors[0]?.message).toContain('auth endpoint answered 403');
+    expect(connections.at(-1)).toBe('offline');
+  });
+
+  it('a wrong signature is answered with silence: it is told after a while', async () => {
+    const server = await pusherServer();
+    const { source } = make(server, await auth(server, { secret: 'another' }), {
+      subscribeMs: 200,
+    });
+    const { errors, connections, close } = hear(source());
+    onTestFinished(close);
+    await until(() => errors.length > 0);
+    expect(errors[0]).toMatchObject({ code: 'unreachable' });
+    expect(errors[0]?.message).toContain('not confirmed within 200 ms; the server reported 4009');
+    expect(errors[0]?.message).toContain('secret');
+    expect(connections.at(-1)).toBe('offline');
+  });
+
+  it('what is no envelope is told and skipped', async () => {
+    const server = await pusherServer();
+    const { envelopes, errors, connections, close } = hear(
+      make(server, await auth(server)).source(),
+    );
+    onTestFinished(close);
+    await until(() => connections.at(-1) === 'live');
+    const publish = (data: string): void =>
+      server.channels.publish(name, { event: 'agent.status', data, channel: name });
+    publish('no JSON');
+    publish('{"type":"agent.status"}');
+    const envelope = new Wire().started();
+    send(server, envelope);
+    await until(() => envelopes.length === 1);
+    expect(errors.map(({ code }) => code)).toEqual(['unreadable', 'unreadable']);
+  });
+
+  it('asks for a refill after a loss: this wire replays nothing', async () => {
+    const server = await pusherServer();
+    const endpoint = await auth(server);
+    const wire = new Wire();
+    const all = [wire.started(), wire.user('hi'), wire.says('hello'), wire.ends('completed')];
+    const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) => ({
+      session_id: id,
+      execution_id: 'exe_1',
+      envelopes: place ? all.slice(place.after) : [],
+      seq: place ? 4 : 0,
+      more: false,
+    }));
+    const client = make(server, endpoint);
+    const source: EnvelopeSource = { ...client.source(), refill };
+    const { view, close } = connectSession(source, () => {}, { history: [] });
+    onTestFinished(close);
+    await until(() => view().connection === 'live');
+    send(server, all[0]!);
+    send(server, all[1]!);
+    await until(() => view().state.place?.after === 2);
+    client.disconnect();
+    expect(view().connection).toBe('offline');
+    send(server, all[2]!); // nobody is there
+    client.connect();
+    await until(() => view().state.status === 'completed');
+    expect(view().connection).toBe('live');
+    expect(refill).toHaveBeenCalledWith({ executionId: 'exe_1', after: 2 }, expect.anything());
+    expect(view().state.messages.map(({ content }) => content)).toEqual(['hi', 'hello']);
+  });
+});
+
+it('a channel that the page had joined before stays joined', async () => {
+  const server = await pusherServer();
+  const pusher = pusherClient(server, await auth(server), 'ann');
+  pusher.subscribe(name);
+  const { connections, close } = hear(pusherSource({ pusher, sessionId: id }));
+  await until(() => connections.at(-1) === 'live');
+  close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(server.channels.size(name)).toBe(1);
+});

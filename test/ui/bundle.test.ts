@@ -1,0 +1,42 @@
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { expect, it } from 'vitest';
+
+/** The reducer and everything beside it that needs no source. */
+const reducer = `
+export { newUiState, reduceEnvelope, reduceRefill, skipGap, reconcile, uiMessagesOf, stopText,
+  withUserMessage, acceptUserMessage, withoutUserMessage, shouldRenderAssistantContent,
+  isToolCallMessage, isToolResultMessage, hasToolError } from './src/ui/index.ts';
+`;
+
+async function bundled(entry: string) {
+  const bundle = await rolldown({
+    input: 'entry',
+    platform: 'browser',
+    external: [/^node:/],
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id === 'entry' ? `${process.cwd()}/entry.ts` : null),
+        load: (id) => (id.endsWith('/entry.ts') ? entry : null),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  return output[0];
+}
+
+it('onward/ui needs neither Node nor another package', async () => {
+  const { code, imports } = await bundled("export * from './src/ui/index.ts';");
+  expect(imports).toEqual([]);
+  expect(code).not.toMatch(/\b(require|process|Buffer)\b\s*[.(]/);
+});
+
+it('the reducer is small, and takes nothing of other rooms', async () => {
+  const { code, moduleIds } = await bundled(reducer);
+  const rooms = new Set(moduleIds.flatMap((id) => /\/src\/(\w+)[/.]/.exec(id)?.[1] ?? []));
+  expect([...rooms].filter((room) => room !== 'ui' && room !== 'json')).toEqual([]);
+  const bytes = gzipSync(code).length;
+  expect(bytes, `${code.length} bytes, ${bytes} gzipped`).toBeLessThan(10_000);
+});

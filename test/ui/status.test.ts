@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from 'onward/broadcasting';
+import { newUiState, reduceEnvelope, type UiState } from 'onward/ui';
+import { Wire } from './wire.ts';
+
+const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
+  envelopes.reduce(reduceEnvelope, state);
+
+describe('what goes on, and why it stands still', () => {
+  const lines = ({ messages }: UiState) =>
+    messages
+      .filter(({ role }) => role === 'status')
+      .map(({ content, metadata }) => `${metadata.status_type}: ${content}`);
+
+  it('one line tells what it does, and is gone at the end', () => {
+    const wire = new Wire().begin();
+    const seen = [lines(reduceAll(wire.all))];
+    const then = () => seen.push(lines(reduceAll(wire.all)));
+    wire.toolStarted('c1');
+    wire.toolStarted('c2', 'mail');
+    then();
+    wire.toolDone('c1');
+    then();
+    wire.toolDone('c2');
+    then();
+    wire.step(2);
+    then();
+    wire.status('completed', { stop_reason: 'completed', stop_message: 'Done.' });
+    then();
+    expect(seen).toEqual([
+      ['thinking: Thinking…'],
+      ['tool_call: Running stock, mail…'],
+      ['tool_call: Running mail…'],
+      ['tool_result: stock has answered.'],
+      ['thinking: Thinking…'],
+      [],
+    ]);
+  });
+
+  it('D02: the terminal envelope alone names the limit and the option to raise', () => {
+    const wire = new Wire();
+    wire.status('stopped', {
+      stop_reason: 'steps_limit',
+      stop_message: 'The limit of steps was reached: 5 of 5 steps used.',
+      resolved_by: 'StepsLimit',
+      remedy: { text: 'raise the limit with withMaxSteps(...).', option: 'withMaxSteps(...)' },
+      error_message: null,
+      last_response: null,
+    });
+    const state = reduceAll(wire.all);
+    expect(lines(state)).toEqual([
+      'continuation: Stopped at the step limit. The limit of steps was reached: 5 of 5 steps used. ' +
+        'To go on: Raise the limit with withMaxSteps(...).',
+    ]);
+    expect(state.messages[0]?.metadata.continuation).toEqual({
+      should_continue: false,
+      stop_reason: 'steps_limit',
+      resolved_by: 'StepsLimit',
+      reason: 'The limit of steps was reached: 5 of 5 steps used.',
+      remedy: { text: 'raise the limit with withMaxSteps(...).', option: 'withMaxSteps(...)' },
+    });
+    expect(state.stop).toMatchObject({ status: 'stopped', stop_reason: 'steps_limit' });
+  });
+
+  it('a failure is an error that stays, also when the next run begins', () => {
+    const first = new Wire('x1').begin();
+    first.status('failed', {
+      stop_reason: 'error',
+      stop_message: 'An error ended the run: no key.',
+    });
+    const second = new Wire('x2', first.time).begin('Again');
+    const state = reduceAll([...first.all, ...second.all]);
+    expect(lines(state)).toEqual([
+      'error: Failed. An error ended the run: no key.',
+      'thinking: Thinking…',
+    ]);
+    expect(state).toMatchObject({ status: 'processing', stop: null, executionId: 'x2' });
+  });
+
+  it('a run that goes on with a grant no longer says that it stopped', () => {
+    const wire = new Wire().begin();
+    wire.status('stopped', { stop_reason: 'steps_limit', stop_message: 'At the limit.' });
+    const stopped = reduceAll(wire.all);
+    expect(lines(stopped)).toHaveLength(1);
+    const again = reduceEnvelope(stopped, wire.status('processing'));
+    expect(lines(again)).toEqual(['thinking: Thinking…']);
+    expect(again.stop).toBeNull();
+  });
+
+  it('messages are the same list as long as nothing on it changes', () => {
+    const wire = new Wire().begin();
+    const state = reduceAll(wire.all);
+    const next = reduceEnvelope(state, wire.stepDone(1));
+    expect(next.usage.total).toBe(15);
+    expect(next.messages).toBe(state.messages);
+  });
+});
