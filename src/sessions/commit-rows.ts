@@ -60,10 +60,14 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
       mark: typeof marked === 'string' ? marked : await marked,
     });
   }
-  const { root, agents } = await heads(batch, writer);
+  const { root, agents } = batch.states.size === 0 ? noHeads : await heads(batch, writer);
   const told = batch.events.filter(({ seq }) => seq !== null);
   const last = told.at(-1)?.seq ?? null;
-  const events = last === null ? [] : [await eventRow(told, last, writer, outcomes)];
+  const events: EventRow[] = [];
+  if (last !== null) {
+    const row = eventRow(told, last, writer, outcomes);
+    events.push('then' in row ? await row : row);
+  }
 
   const { done, end } = batch;
   const draft: CommitDraft = { sessionId, token, revision: 0, messages, steps, agents, calls };
@@ -74,6 +78,8 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
   if (end !== undefined) draft.end = end;
   return draft;
 }
+
+const noHeads = { root: undefined, agents: [] } as const;
 
 async function heads(
   batch: CommitBatch,
@@ -87,11 +93,12 @@ async function heads(
     const value: { -readonly [K in keyof Head]: Head[K] } = {
       version: 1,
       salt,
-      definition: isRoot ? await writer.definition() : null,
+      definition: isRoot ? (writer.definition ?? (await writer.keepDefinition())) : null,
       state: headState(state, frame.placement),
     };
     if (pending.length > 0) value.pending = pending;
-    const head = await rows.body('state', value, isRoot ? '' : executionId);
+    const body = rows.body('state', value, isRoot ? '' : executionId);
+    const head = typeof body === 'string' ? body : await body;
     const counts = {
       messageCount: state.messages.length + frame.placement.messages,
       stepCount: state.steps.length + frame.placement.steps,
@@ -109,31 +116,33 @@ async function heads(
   return { root, agents };
 }
 
-/** What is too large leaves a line in the log that says so: a log must not end a run. */
-async function eventRow(
+function eventRow(
   told: readonly StagedEvent[],
   seq: number,
   { options }: ExecutionWriter,
   outcomes: ReadonlyMap<unknown, OutcomePlace>,
-): Promise<EventRow> {
+): EventRow | Promise<EventRow> {
   const { rows, executionId, store } = options;
   const notes = told.map(({ note }) => note);
   const type = notes.at(-1)?.type ?? '';
-  const row = async (given: readonly EventNote[]): Promise<EventRow> => ({
-    executionId,
-    seq,
-    type,
-    body: await rows.body('event', logEntry(given, outcomes), executionId),
-  });
-  try {
-    return await row(notes);
-  } catch (error) {
+  const bodyOf = (given: readonly EventNote[]): string | Promise<string> =>
+    rows.body('event', logEntry(given, outcomes), executionId);
+  /** What is too large leaves a line in the log that says so: a log must not end a run. */
+  const shorter = (error: unknown): string | Promise<string> => {
     if (!AgentError.is(error, 'state_too_large')) throw error;
     const most = store.maxBytes / (6 * notes.length);
-    return row(
+    return bodyOf(
       notes.map((note) => (JSON.stringify(note.fields).length > most ? bare(note) : note)),
     );
+  };
+  const rowOf = (body: string): EventRow => ({ executionId, seq, type, body });
+  let body: string | Promise<string>;
+  try {
+    body = bodyOf(notes);
+  } catch (error) {
+    body = shorter(error);
   }
+  return typeof body === 'string' ? rowOf(body) : body.catch(shorter).then(rowOf);
 }
 
 /** Says itself that it is not whole. */

@@ -58,6 +58,8 @@ export class ExecutionWriter {
   #isWriting = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #definitionKept: Promise<string> | null = null;
+  /** The name under which prompt and tools are kept, as soon as it is known. */
+  definition: string | null = null;
 
   constructor(options: ExecutionWriterOptions) {
     this.options = options;
@@ -108,10 +110,12 @@ export class ExecutionWriter {
     return batch.written;
   }
 
-  /** The name under which prompt and tools are kept; written with the first commit that has a state. */
-  definition(): Promise<string> {
+  /** Prompt and tools go with the first commit that has a state. */
+  keepDefinition(): Promise<string> {
     const { rows, definition } = this.options;
-    return (this.#definitionKept ??= rows.keep(definition, ''));
+    return (this.#definitionKept ??= rows
+      .keep(definition, '')
+      .then((name) => (this.definition = name)));
   }
 
   async #write(batch: CommitBatch): Promise<void> {
@@ -175,6 +179,9 @@ export class ExecutionWriter {
    */
   #undo(batch: CommitBatch): void {
     this.options.rows.takeBlobs();
+    // it may have been among them
+    this.definition = null;
+    this.#definitionKept = null;
     for (const frame of batch.states.keys()) Object.assign(frame, frame.stored);
     const next = this.#batch;
     const began = batch.events.filter(({ note }) => BEGINNINGS.has(note.type));

@@ -301,14 +301,13 @@ describe('races', () => {
     const store = open();
     const { id, commit, next } = await aboutToPause(store);
     const late = next({ messages: [message(1)] });
-    const [, isGone, refusal] = await queued(
+    const [, isGone] = await queued(
       id,
       () => commit({ messages: [message(0)], calls: [call('b', 'started')] }),
       () => store.delete(id),
-      () => store.commit(late).catch((error: unknown) => error),
     );
     expect(isGone).toBe(true);
-    expect(AgentError.is(refusal, 'stale_owner')).toBe(true);
+    await expect(store.commit(late)).rejects.toMatchObject({ code: 'stale_owner' });
     expect(await store.size(id)).toEqual({ rows: 0, bytes: 0 });
   });
 

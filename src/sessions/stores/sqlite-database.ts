@@ -66,7 +66,7 @@ function prepareFile(db: SqliteDatabase, { durability, busyTimeoutMs }: SqliteFi
   if (durability === 'power') db.exec('PRAGMA fullfsync = 1');
   // with the defaults, 50 busy sessions read their pages again and again, and copy them to the file as often
   db.exec('PRAGMA cache_size = -32768');
-  db.exec('PRAGMA wal_autocheckpoint = 8000');
+  db.exec('PRAGMA wal_autocheckpoint = 4000');
   migrate(db);
 }
 

@@ -42,14 +42,19 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const { codec } = options;
   const file = checked(options);
   let opening: Promise<Connection> | null = null;
+  /** Set while it is open: a commit need not wait a turn for what is there. */
+  let opened: Connection | null = null;
   let closing: Promise<void> | null = null;
 
   const connection = (): Promise<Connection> => {
     if (closing) return Promise.reject(storeClosed('SQLite'));
-    opening ??= connect(file).catch((error: unknown) => {
-      opening = null; // the next call tries again
-      throw AgentError.is(error) ? error : failed(`open ${file.path}`, error);
-    });
+    opening ??= connect(file).then(
+      (connection) => (opened = connection),
+      (error: unknown) => {
+        opening = null; // the next call tries again
+        throw AgentError.is(error) ? error : failed(`open ${file.path}`, error);
+      },
+    );
     return opening;
   };
   const close = async (): Promise<void> => {
@@ -57,14 +62,16 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     if (!open) return;
     await open.group.add('close', () => {}).catch(() => {}); // all that waits comes before
     opening = null;
+    opened = null;
     closeDatabase(open.db);
   };
 
   const write =
     <K extends keyof SyncStore>(name: K) =>
-    async (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
-      const { group, tables } = await connection();
-      return group.add(name, () => call(tables, name, parameters));
+    (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
+      const add = ({ group, tables }: Connection): Promise<ReturnType<SyncStore[K]>> =>
+        group.add(name, () => call(tables, name, parameters));
+      return opened && !closing ? add(opened) : connection().then(add);
     };
   const read =
     <K extends keyof SyncStore>(name: K) =>
