@@ -46,7 +46,7 @@ export async function perform(
   };
   try {
     announceStart(run, isResumed);
-    if (journal && !run.parent) await journal.save(run.state);
+    if (journal && !run.parent) await journal.begin(run.state);
     if (!execution) await inner(run);
     else await insideHooks(run, execution, inner);
   } catch (error) {

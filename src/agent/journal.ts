@@ -15,8 +15,13 @@ export interface Checkpoint {
  * down. A run without one waits for nothing.
  */
 export interface Journal extends EventOutlet {
-  /** After a step, before the next one; and at the start of a run. */
-  save(state: AgentState): Promise<void>;
+  /** At the start of a run, before anything else. */
+  begin(state: AgentState): Promise<void>;
+  /**
+   * After a step. It is written down while the next model call runs, at the latest before a tool begins; to be waited
+   * for where it is in doubt whether the run may go on.
+   */
+  save(state: AgentState): Promise<void> | undefined;
   /** Before a tool begins. The checkpoint is given where the step, as it is, was not written down yet. */
   start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void>;
   /** What became of a call; written down soon, at the latest with the step. The checkpoint as with `start`. */

@@ -15,6 +15,8 @@ export interface JournalSignals {
   isHandedOver(): boolean;
   /** Makes sure that the session is still ours, where that is in doubt. */
   confirm(): Promise<void> | undefined;
+  /** Whether it is ours beyond doubt. */
+  isSure(): boolean;
 }
 
 export const newFrame = (callId: string | null): AgentFrame => ({
@@ -49,9 +51,16 @@ export class AgentJournal implements Journal {
     this.#writer.publish(note, tell);
   }
 
-  save(state: AgentState): Promise<void> {
+  begin(state: AgentState): Promise<void> {
     this.#stage(state);
     return this.#writer.commit();
+  }
+
+  save(state: AgentState): Promise<void> | undefined {
+    this.#stage(state);
+    if (!this.#signals.isSure()) return this.#writer.commit();
+    this.#writer.seal();
+    return undefined;
   }
 
   async start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void> {

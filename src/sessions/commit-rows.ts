@@ -17,7 +17,11 @@ import { headState, rowRole, type Head } from './state-rows.ts';
 export type CommitDraft = { -readonly [K in keyof Commit]: Commit[K] };
 
 /** The rows of a batch. What the conversation needs comes first, so that the others can refer to its large values. */
-export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Promise<CommitDraft> {
+export async function commitOf(
+  batch: CommitBatch,
+  writer: ExecutionWriter,
+  later: readonly CommitBatch[] = [],
+): Promise<CommitDraft> {
   const { rows, executionId, sessionId, token } = writer.options;
   const scopeOf = (callId: string | null): string => (callId === null ? '' : executionId);
   const keyOf = (frame: CommitBatch['messages'][number]['frame']): string =>
@@ -60,7 +64,7 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
       mark: typeof marked === 'string' ? marked : await marked,
     });
   }
-  const { root, agents } = batch.states.size === 0 ? noHeads : await heads(batch, writer);
+  const { root, agents } = batch.states.size === 0 ? noHeads : await heads(batch, writer, later);
   const told = batch.events.filter(({ seq }) => seq !== null);
   const last = told.at(-1)?.seq ?? null;
   const events: EventRow[] = [];
@@ -79,16 +83,36 @@ export async function commitOf(batch: CommitBatch, writer: ExecutionWriter): Pro
   return draft;
 }
 
+/** Several as one, in order. */
+export function joined(drafts: readonly CommitDraft[]): CommitDraft {
+  const [first, ...rest] = drafts as [CommitDraft, ...CommitDraft[]]; // asked only with some
+  for (const { messages, steps, agents, calls, events, ...more } of rest) {
+    first.messages = both(first.messages, messages);
+    first.steps = both(first.steps, steps);
+    first.agents = both(first.agents, agents);
+    first.calls = both(first.calls, calls);
+    first.events = both(first.events, events);
+    Object.assign(first, more);
+  }
+  return first;
+}
+
+const both = <T>(a: readonly T[] = [], b: readonly T[] = []): readonly T[] =>
+  a.length === 0 ? b : b.length === 0 ? a : [...a, ...b];
+
 const noHeads = { root: undefined, agents: [] } as const;
 
 async function heads(
   batch: CommitBatch,
   writer: ExecutionWriter,
+  later: readonly CommitBatch[],
 ): Promise<{ readonly root: Commit['root']; readonly agents: readonly AgentRow[] }> {
   const { rows, executionId, salt } = writer.options;
   let root: Commit['root'];
   const agents: AgentRow[] = [];
   for (const { frame, state, pending } of batch.states.values()) {
+    // the same commit has a newer one
+    if (later.some(({ states }) => states.has(frame))) continue;
     const isRoot = frame.callId === null;
     const value: { -readonly [K in keyof Head]: Head[K] } = {
       version: 1,

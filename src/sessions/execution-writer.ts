@@ -2,7 +2,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
-import { commitOf } from './commit-rows.ts';
+import { commitOf, joined, type CommitDraft } from './commit-rows.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { CommitReceipt, SessionStore } from './session-store.ts';
 
@@ -54,6 +54,8 @@ export class ExecutionWriter {
   readonly nestedFrames: Map<string, AgentFrame> = new Map();
   #revision: number;
   #batch: CommitBatch = new CommitBatch();
+  /** Whole steps that are written together with what follows, unless that is too large. */
+  #sealed: CommitBatch[] = [];
   #tail: Promise<void> = Promise.resolve();
   #isWriting = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -78,10 +80,14 @@ export class ExecutionWriter {
   publish(note: EventNote, tell: () => void): void {
     if (this.failure) return;
     const seq = UNNUMBERED.has(note.type) ? null : ++this.seq;
-    if (seq === null && !this.#isWriting && this.#batch.events.length === 0)
+    if (seq === null && !this.#isWriting && this.#hasNoEvents)
       return this.#tell({ note, seq, tell });
     this.#batch.events.push({ note, seq, tell });
     this.soon();
+  }
+
+  get #hasNoEvents(): boolean {
+    return this.#batch.events.length === 0 && this.#sealed.length === 0;
   }
 
   #tell({ note, seq, tell }: StagedEvent): void {
@@ -94,9 +100,16 @@ export class ExecutionWriter {
     // one that finds nothing to do costs less than to stop it with every commit
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      if (this.#batch.isEmpty) return;
+      if (this.#batch.isEmpty && this.#sealed.length === 0) return;
       this.commit().catch(() => {}); // whoever waits for the next commit hears of it
     }, 0);
+  }
+
+  /** What is staged is whole; it is written shortly, or with the next commit if that comes before. */
+  seal(): void {
+    this.#sealed.push(this.#batch);
+    this.#batch = new CommitBatch();
+    this.soon();
   }
 
   /** Resolves when everything staged up to now is in the store. */
@@ -120,24 +133,65 @@ export class ExecutionWriter {
 
   async #write(batch: CommitBatch): Promise<void> {
     if (this.failure) throw this.failure;
-    this.#batch = new CommitBatch();
+    const parts = this.#take(batch);
     this.#isWriting = true;
     try {
-      if (batch.hasRows) await this.#store(batch);
-      for (const staged of batch.events) this.#tell(staged);
+      await this.#writeParts(parts);
     } catch (error) {
-      if (AgentError.is(error, 'state_too_large')) this.#undo(batch);
-      else this.#fail(error);
+      if (!AgentError.is(error, 'state_too_large')) this.#fail(error);
       throw error;
     } finally {
       this.#isWriting = false;
     }
   }
 
-  async #store(batch: CommitBatch): Promise<void> {
+  /** Everything up to this batch. While its turn had not come, it may have been sealed, and another one begun. */
+  #take(batch: CommitBatch): readonly CommitBatch[] {
+    const place = this.#sealed.indexOf(batch);
+    if (place !== -1) return this.#sealed.splice(0, place + 1);
+    this.#batch = new CommitBatch();
+    return [...this.#sealed.splice(0), batch];
+  }
+
+  /** Together, else one by one: what is too large must not take along what was whole before it. */
+  async #writeParts(parts: readonly CommitBatch[]): Promise<void> {
+    try {
+      await this.#store(parts);
+      this.#tellAll(parts);
+      return;
+    } catch (error) {
+      if (!AgentError.is(error, 'state_too_large')) throw error;
+      this.#forgetLarge();
+      if (parts.length === 1) {
+        this.#undo(parts);
+        throw error;
+      }
+    }
+    for (const [i, part] of parts.entries())
+      try {
+        await this.#store([part]);
+        this.#tellAll([part]);
+      } catch (error) {
+        if (!AgentError.is(error, 'state_too_large')) throw error;
+        this.#forgetLarge();
+        this.#undo(parts.slice(i));
+        throw error;
+      }
+  }
+
+  #tellAll(parts: readonly CommitBatch[]): void {
+    for (const { events } of parts) for (const staged of events) this.#tell(staged);
+  }
+
+  async #store(parts: readonly CommitBatch[]): Promise<void> {
+    const written = parts.filter((part) => part.hasRows);
+    if (written.length === 0) return;
     const { rows, store } = this.options;
-    const commit = await commitOf(batch, this);
-    if (batch.end !== undefined) this.hasEnded = true;
+    const drafts: CommitDraft[] = [];
+    for (const [i, part] of written.entries())
+      drafts.push(await commitOf(part, this, written.slice(i + 1)));
+    const commit = joined(drafts);
+    if (commit.end !== undefined) this.hasEnded = true;
     const blobs = rows.takeBlobs();
     const isSeen = commit.done !== undefined || commit.end !== undefined;
     commit.revision = this.#revision;
@@ -146,15 +200,16 @@ export class ExecutionWriter {
     const receipt = await this.#tried(() => store.commit(commit));
     this.#revision += 1;
     rows.stored(blobs);
-    for (const [frame, staged] of batch.states) {
-      const { state } = staged;
-      const { messages, steps } = frame.placement;
-      frame.saved = staged;
-      frame.stored = {
-        messages: state.messages.length + messages,
-        steps: state.steps.length + steps,
-      };
-    }
+    for (const { states } of written)
+      for (const [frame, staged] of states) {
+        const { state } = staged;
+        const { messages, steps } = frame.placement;
+        frame.saved = staged;
+        frame.stored = {
+          messages: state.messages.length + messages,
+          steps: state.steps.length + steps,
+        };
+      }
     this.receipt = receipt;
     if (receipt.stopReason !== null || receipt.pauseReason !== null)
       this.options.signalled(receipt);
@@ -177,19 +232,24 @@ export class ExecutionWriter {
    * A row was too large: nothing was written, and the run goes back to what is written down. What began is still told;
    * what became of it is not, for it has not happened.
    */
-  #undo(batch: CommitBatch): void {
+  #undo(parts: readonly CommitBatch[]): void {
+    const staged = parts.flatMap(({ events }) => events);
+    for (const { states } of parts)
+      for (const frame of states.keys()) Object.assign(frame, frame.stored);
+    const next = this.#batch;
+    const began = staged.filter(({ note }) => BEGINNINGS.has(note.type));
+    this.seq -= [...staged, ...next.events].filter(({ seq }) => seq !== null).length;
+    next.events = [...began, ...next.events].map((event) =>
+      event.seq === null ? event : { ...event, seq: ++this.seq },
+    );
+    for (const { done } of parts) next.done ??= done;
+  }
+
+  /** Nothing of a commit was written, its large values neither. */
+  #forgetLarge(): void {
     this.options.rows.takeBlobs();
-    // it may have been among them
     this.definition = null;
     this.#definitionKept = null;
-    for (const frame of batch.states.keys()) Object.assign(frame, frame.stored);
-    const next = this.#batch;
-    const began = batch.events.filter(({ note }) => BEGINNINGS.has(note.type));
-    this.seq -= [...batch.events, ...next.events].filter(({ seq }) => seq !== null).length;
-    next.events = [...began, ...next.events].map((staged) =>
-      staged.seq === null ? staged : { ...staged, seq: ++this.seq },
-    );
-    next.done ??= batch.done;
   }
 
   #fail(error: unknown): void {

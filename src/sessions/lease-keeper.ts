@@ -66,8 +66,12 @@ export class LeaseKeeper {
    * the lease lasts, learns here that it was replaced. `claimedAt` is when the lease was asked for.
    */
   confirm(claimedAt: number): Promise<void> | undefined {
-    const age = Date.now() - Math.max(claimedAt, this.#renewedAt);
-    return age < this.#times.leaseMs ? undefined : this.#look(() => this.#renew());
+    return this.isSure(claimedAt) ? undefined : this.#look(() => this.#renew());
+  }
+
+  /** Whether nobody else can have the session, by our own clock. */
+  isSure(claimedAt: number): boolean {
+    return Date.now() - Math.max(claimedAt, this.#renewedAt) < this.#times.leaseMs;
   }
 
   /** A wish from this process need not wait for the next look. */

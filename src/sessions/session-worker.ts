@@ -82,6 +82,7 @@ class Stretch {
       pauseReason: null,
       isHandedOver: () => context.isDraining(),
       confirm: () => context.keeper.confirm(claimedAt),
+      isSure: () => context.keeper.isSure(claimedAt),
     };
     this.#signalled(row);
     this.#release = context.keeper.hold({
