@@ -13,7 +13,7 @@ import {
   until,
 } from '../setup/sessions.ts';
 
-const { toolCall, final } = ScenarioStep;
+const { toolCall, toolCalls, final } = ScenarioStep;
 const steps = [...Array.from({ length: 8 }, (_, n) => toolCall('count', { n })), final('done')];
 
 /** Notes what is written, and takes its time. */
@@ -46,6 +46,27 @@ describe.each(places)('a store that takes its time (%s)', (_name, makePlace) => 
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
     // a step rides with the start of the next one
     if (ms === 0) expect(commits.length).toBeLessThan(2 * 9);
+    await isSound(runtime, 's');
+    await runtime.close();
+  });
+
+  it('a step that ends while its results wait for their turn is written once', async () => {
+    const place = makePlace();
+    const { store } = slow(place.open(), () => pause(30));
+    const calls = [1, 10, 20].map((ms) => ({ name: 'wait', args: { ms } }));
+    const wait = mockTool('wait', async ({ ms }: { ms: number }) => {
+      await pause(ms);
+      return ms;
+    });
+    const driver = followingDriver([toolCalls(calls), toolCalls(calls), final('done')]);
+    const runtime = runtimeOn(store, builderWith(driver, wait).build());
+    await runtime.create({ ...ann, id: 's' });
+    const session = await runtime.send('s', 'go', { ...ann, wait: true });
+    expect(session).toMatchObject({ status: 'completed', stepCount: 3, messageCount: 10 });
+    expect((await runtime.messages('s', ann)).items).toHaveLength(10);
+    const { events } = await runtime.events('s', ann);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+    expect(events.filter(({ event }) => event.type === 'ToolCallCompleted')).toHaveLength(6);
     await isSound(runtime, 's');
     await runtime.close();
   });
