@@ -2,9 +2,10 @@
  * Part of `npm run build`. The sources are many small files, and loading each costs about a millisecond: what is
  * imported together is shipped together. Packages that only some need stay outside.
  */
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
+rmSync('dist/chunks', { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
     index: 'src/index.ts',
@@ -42,7 +43,15 @@ await bundle.write({
   format: 'esm',
   sourcemap: true,
   chunkFileNames: 'chunks/[name].js',
+  // small modules that nearly every entry needs, in one file instead of ten
+  codeSplitting: {
+    groups: [
+      {
+        name: 'base',
+        test: /src\/(?:(?:clock|json|ids)\.ts|errors\/|agent\/agent-status|continuation\/stop-reason|inference\/inference-error|sessions\/check-names|sessions\/stores\/store-errors|messages\/content-part)/,
+      },
+    ],
+  },
 });
 await bundle.close();
-if (existsSync('src/react/styles.css'))
-  copyFileSync('src/react/styles.css', 'dist/react/styles.css');
+copyFileSync('src/react/styles.css', 'dist/react/styles.css');
