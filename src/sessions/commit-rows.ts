@@ -151,13 +151,11 @@ function eventRow(
   const type = notes.at(-1)?.type ?? '';
   const bodyOf = (given: readonly EventNote[]): string | Promise<string> =>
     rows.body('event', logEntry(given, outcomes), executionId);
-  /** What is too large leaves a line in the log that says so: a log must not end a run. */
+  /** What is too large is left out and says so: a log must not end a run. */
   const shorter = (error: unknown): string | Promise<string> => {
     if (!AgentError.is(error, 'state_too_large')) throw error;
-    const most = store.maxBytes / (6 * notes.length);
-    return bodyOf(
-      notes.map((note) => (JSON.stringify(note.fields).length > most ? bare(note) : note)),
-    );
+    const most = store.maxBytes / (10 * notes.length);
+    return bodyOf(notes.map((note) => shortened(note, most)));
   };
   const rowOf = (body: string): EventRow => ({ executionId, seq, type, body });
   let body: string | Promise<string>;
@@ -169,8 +167,14 @@ function eventRow(
   return typeof body === 'string' ? rowOf(body) : body.catch(shorter).then(rowOf);
 }
 
-/** Says itself that it is not whole. */
-const bare = (note: EventNote): EventNote => ({
-  ...note,
-  fields: { omitted: 'too large' } as unknown as EventNote['fields'],
-});
+const TOO_LARGE = 'too large for the log';
+
+/** The note with its large fields left out; each says so itself, and the others are as they were. */
+const shortened = (note: EventNote, most: number): EventNote => {
+  const short = Object.entries(note.fields).map(([name, value]: [string, unknown]) => {
+    if ((JSON.stringify(value) ?? '').length <= most) return [name, value];
+    if (name === 'outcome') return [name, null]; // readers revive it
+    return [name, typeof value === 'string' ? `(${TOO_LARGE})` : { omitted: TOO_LARGE }];
+  });
+  return { ...note, fields: Object.fromEntries(short) as EventNote['fields'] };
+};

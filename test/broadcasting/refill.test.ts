@@ -1,4 +1,4 @@
-import { ErrorPolicy, type SessionRuntime } from 'onward';
+import { describeEvent, ErrorPolicy, type SessionRuntime } from 'onward';
 import {
   BroadcastConfig,
   readRef,
@@ -201,4 +201,24 @@ it('an old log without what was added since is still readable', async () => {
     { status: 'processing', previous_status: 'idle', step_count: 0 },
     { status: 'completed', last_response: null },
   ]);
+});
+
+it('an event that was too large for the log still says which call it was about', async () => {
+  const store = memoryPlace({ maxBytes: 60_000 }).open();
+  const huge = 'x'.repeat(100_000);
+  const agent = agentWith([toolCall('look', { text: huge, page: 1 })], mockTool('look'));
+  const runtime = runtimeOn(store, agent);
+  const { id } = await runtime.create(ann);
+  expect(await runtime.send(id, 'go', { ...ann, wait: true })).toMatchObject({ status: 'failed' });
+  const { events } = await runtime.events(id, ann);
+  const started = events.find(({ event }) => event.type === 'ToolCallStarted')!.event;
+  expect(started).toMatchObject({ tool: 'look', args: { omitted: 'too large for the log' } });
+  for (const { event } of events) expect(describeEvent(event)).toMatch(/^Agent /);
+  const { envelopes } = await readRefill(runtime, id, ann);
+  const [call] = ofType(envelopes, 'agent.tool.started');
+  expect(call!.payload).toMatchObject({
+    tool: 'look',
+    tool_call_id: expect.any(String),
+    args_summary: '{"omitted":"too large for the log"}',
+  });
 });
