@@ -5,9 +5,8 @@ import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { isRecord } from '../json.ts';
-import type { Message } from '../messages/message.ts';
-import { AgentState, type Pause } from './agent-state.ts';
-import { statusFacts, type AgentStatus } from './agent-status.ts';
+import { AgentState } from './agent-state.ts';
+import { announceStart, end } from './announce-run.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
   HookFailure,
@@ -16,7 +15,7 @@ import {
   type Next,
   type StepReport,
 } from './hooks.ts';
-import { announcePause, closeStep, settle, verdict } from './judge-step.ts';
+import { closeStep, settle, verdict } from './judge-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
@@ -103,38 +102,6 @@ async function insideHooks(
     forbid(run, error.hook, error.message);
   }
 }
-
-/** Tells that work begins, and on what. Goes into the first commit of a journal: no log can lack it. */
-export function announceStart(run: Run, isResumed: boolean): void {
-  const { events, state } = run;
-  if (events.wants('AgentStarted'))
-    events.emit('AgentStarted', {
-      agentName: run.agent.name,
-      resumed: isResumed,
-      previousStatus: run.previousStatus,
-      previousStopReason: run.previousStopReason,
-      messageCount: state.messages.length,
-      stepCount: state.stepCount,
-    });
-  if (!isResumed && run.parent === null && events.wants('MessageAdded')) announceInput(run);
-}
-
-/** The messages that the run answers: the newest one, and what the user has said before it since the last run. */
-function announceInput({ events, messagesBefore, state: { messages } }: Run): void {
-  let first = messages.length;
-  while (first > messagesBefore && isFromUser(messages.at(first - 1))) first -= 1;
-  for (const { id, text } of messages.slice(first))
-    events.emit('MessageAdded', {
-      messageId: id,
-      role: 'user',
-      content: events.redacted(text),
-      stepNumber: 0,
-    });
-}
-
-/** The loop also speaks as the user, to ask the model for more. */
-const isFromUser = (message: Message | undefined): boolean =>
-  message?.isUser() === true && message.metadata['synthetic'] !== true;
 
 /** Where nothing was judged yet, asks the criteria before the first step. */
 export function judgeStart(run: Run, isResumed: boolean): void {
@@ -271,44 +238,4 @@ function forbid(
   const before = run.state.lastContinuationOutcome?.evaluations ?? [];
   const outcome = ContinuationOutcome.resolve([...before, evaluation]);
   settle(run, outcome, null, null);
-}
-
-/** Of a run that goes on elsewhere. */
-const noPause: Pick<Pause, 'kind' | 'reason' | 'pendingApprovals'> = {
-  kind: 'handover',
-  pendingApprovals: [],
-};
-
-/** One last word per run or resume, as the status says. */
-export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void {
-  const { events, state } = run;
-  const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
-  const { event } = statusFacts(status, stopReason);
-  if (status === 'in_progress' || event === 'AgentPaused') {
-    announcePause(run);
-    if (!events.wants('AgentPaused')) return;
-    const { kind, reason = null, pendingApprovals } = state.pause ?? noPause;
-    events.emit('AgentPaused', {
-      kind,
-      reason: events.redacted(reason),
-      pendingApprovals: events.redacted(pendingApprovals),
-      stepCount,
-    });
-    return;
-  }
-  if (event === null || !events.wants(event)) return;
-  const outputText = events.redacted(state.outputText);
-  const fields = {
-    status,
-    previousStatus,
-    stopReason,
-    stepCount,
-    usage,
-    cost,
-    outcome,
-    outputText,
-  };
-  if (event === 'AgentFailed')
-    events.emit(event, { ...fields, error: state.currentStep?.errors.at(-1) ?? null });
-  else if (event === 'AgentFinished') events.emit(event, fields);
 }

@@ -2,9 +2,10 @@ import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
 import { createEventBus, type EventBus } from '../events/event-bus.ts';
 import type { Tool } from '../tools/tool.ts';
-import { announceStart, end, judgeStart, perform, takeStep } from './agent-loop.ts';
+import { judgeStart, perform, takeStep } from './agent-loop.ts';
 import { defineAgent, type AgentDefinition, type AgentOptions } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
+import { announceStart, end } from './announce-run.ts';
 import { isOpen } from './agent-status.ts';
 import {
   continueByHand,

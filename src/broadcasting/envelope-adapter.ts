@@ -1,9 +1,9 @@
 import { invalidOption } from '../errors/agent-error.ts';
-import type { AgentEvent, EventListener } from '../events/agent-event.ts';
+import { isNumbered, type AgentEvent, type EventListener } from '../events/agent-event.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { channelOf, type Envelope } from './envelope.ts';
-import { envelopeOf, isNumbered, type EnvelopeOfEvent } from './envelope-of.ts';
+import { envelopeOf, type EnvelopeOfEvent } from './envelope-of.ts';
 import { frameFor } from './frame-budget.ts';
 import { EnvelopeQueue, type BroadcastStats, type DeliveryOptions } from './envelope-queue.ts';
 import { StreamEnvelopes } from './stream-envelopes.ts';

@@ -18,10 +18,6 @@ import {
   type PayloadOf,
 } from './payloads.ts';
 
-/** Events that the log of a session does not number, and their envelopes neither. */
-export const isNumbered = (type: AgentEventType): boolean =>
-  type !== 'StreamChunk' && type !== 'ToolCallDelta';
-
 /** The envelope of a numbered event; null where the config, or its nature, keeps it back. */
 export type EnvelopeOfEvent = (
   event: AgentEvent,

@@ -1,8 +1,8 @@
-import { invalidOption, positive } from '../errors/agent-error.ts';
-import { AgentError } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { isSessionId } from '../sessions/check-names.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { Session } from '../sessions/session.ts';
+import type { OwnerHook } from './sse-request.ts';
 import { askRuntime, type Asked } from './use-chat-ask.ts';
 import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
 import { SessionFeed } from './use-chat-feed.ts';
@@ -13,7 +13,7 @@ import { LiveTails } from './use-chat-tails.ts';
 export interface ChatHandlerOptions {
   readonly runtime: SessionRuntime;
   /** Who asks: the owner of the sessions; null for nobody (401), or an answer of your own. */
-  readonly owner: (request: Request) => MaybePromise<string | null | Response>;
+  readonly owner: OwnerHook;
   /** Agent of a new chat; needed where the runtime has several. */
   readonly agent?: string | ((request: Request) => MaybePromise<string>);
   /** Default true: the first message of an unknown chat id begins a session with this id. */

@@ -132,3 +132,7 @@ export type EventOf<T extends AgentEventType> = { readonly type: T } & EventBase
 export type AgentEvent = { [T in AgentEventType]: EventOf<T> }[AgentEventType];
 
 export type EventListener<E = AgentEvent> = (event: E) => void;
+
+/** Whether a log counts it. Chunks and deltas are in none: the finished message and call have it all. */
+export const isNumbered = (type: AgentEventType): boolean =>
+  type !== 'StreamChunk' && type !== 'ToolCallDelta';

@@ -1,5 +1,6 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { parseJson, type JsonObject } from '../json.ts';
+import { EditorForm } from './editor-form.tsx';
 import { enter } from './enter-form.ts';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
@@ -26,21 +27,18 @@ export function ApprovalEditor({ args, onApprove, onCancel }: ApprovalEditorProp
     parsed.value !== null &&
     !Array.isArray(parsed.value);
   const problem = parsed.ok ? (isObject ? null : labels.notAnObject) : labels.notJson(parsed.error);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (parsed.ok && isObject) onApprove(parsed.value as JsonObject);
     else field.current?.focus();
   };
   return (
-    <form
-      {...part('editor')}
+    <EditorForm
+      submitLabel={labels.approveEdited}
+      kind="primary"
+      isBlocked={problem !== null}
       onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        onCancel();
-      }}
+      onCancel={onCancel}
     >
       <label htmlFor={`${id}-args`}>{labels.editArgs}</label>
       <textarea
@@ -64,19 +62,6 @@ export function ApprovalEditor({ args, onApprove, onCancel }: ApprovalEditorProp
       >
         {problem ?? labels.editHint}
       </p>
-      <div {...part('buttons')}>
-        <button
-          type="submit"
-          {...part('button')}
-          data-kind="primary"
-          aria-disabled={problem !== null}
-        >
-          {labels.approveEdited}
-        </button>
-        <button type="button" {...part('button')} onClick={onCancel}>
-          {labels.cancel}
-        </button>
-      </div>
-    </form>
+    </EditorForm>
   );
 }

@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
+import { EditorForm } from './editor-form.tsx';
 import { enter } from './enter-form.ts';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
@@ -15,21 +16,12 @@ export function DenyForm({ onDeny, onCancel }: DenyFormProps): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => enter(field.current), []);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (reason.trim() === '') field.current?.focus();
     else onDeny(reason.trim());
   };
   return (
-    <form
-      {...part('editor')}
-      onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
+    <EditorForm submitLabel={labels.deny} kind="danger" onSubmit={submit} onCancel={onCancel}>
       <label htmlFor={`${id}-reason`}>{labels.denyReason}</label>
       <input
         ref={field}
@@ -44,14 +36,6 @@ export function DenyForm({ onDeny, onCancel }: DenyFormProps): ReactElement {
       <p id={`${id}-hint`} {...part('note')}>
         {labels.denyHint}
       </p>
-      <div {...part('buttons')}>
-        <button type="submit" {...part('button')} data-kind="danger">
-          {labels.deny}
-        </button>
-        <button type="button" {...part('button')} onClick={onCancel}>
-          {labels.cancel}
-        </button>
-      </div>
-    </form>
+    </EditorForm>
   );
 }

@@ -172,8 +172,8 @@ const TOO_LARGE = 'too large for the log';
 /** The note with its large fields left out; each says so itself, and the others are as they were. */
 const shortened = (note: EventNote, most: number): EventNote => {
   const short = Object.entries(note.fields).map(([name, value]: [string, unknown]) => {
-    if ((JSON.stringify(value) ?? '').length <= most) return [name, value];
-    if (name === 'outcome') return [name, null]; // readers revive it
+    // a verdict is small, mostly only pointed at, and readers count on it
+    if (name === 'outcome' || (JSON.stringify(value) ?? '').length <= most) return [name, value];
     return [name, typeof value === 'string' ? `(${TOO_LARGE})` : { omitted: TOO_LARGE }];
   });
   return { ...note, fields: Object.fromEntries(short) as EventNote['fields'] };

@@ -1,5 +1,5 @@
 import { AgentError } from '../errors/agent-error.ts';
-import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import { isNumbered, type AgentEvent, type AgentEventType } from '../events/agent-event.ts';
 import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf, joined, type CommitDraft } from './commit-rows.ts';
@@ -8,9 +8,9 @@ import type { CommitReceipt, SessionStore } from './session-store.ts';
 
 /** Waits between tries at a store that fails for a moment. */
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
-const UNNUMBERED: ReadonlySet<AgentEventType> = new Set(['StreamChunk', 'ToolCallDelta']);
 const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
-  ...UNNUMBERED,
+  'StreamChunk',
+  'ToolCallDelta',
   'AgentStarted',
   'AgentStepStarted',
   'ToolCallStarted',
@@ -74,12 +74,12 @@ export class ExecutionWriter {
   }
 
   wants(type: AgentEventType): boolean {
-    return !UNNUMBERED.has(type) || this.options.isHeard();
+    return isNumbered(type) || this.options.isHeard();
   }
 
   publish(note: EventNote, tell: () => void): void {
     if (this.failure) return;
-    const seq = UNNUMBERED.has(note.type) ? null : ++this.seq;
+    const seq = isNumbered(note.type) ? ++this.seq : null;
     if (seq === null && !this.#isWriting && this.#hasNoEvents)
       return this.#tell({ note, seq, tell });
     this.#batch.events.push({ note, seq, tell });
@@ -155,31 +155,24 @@ export class ExecutionWriter {
 
   /** Together, else one by one: what is too large must not take along what was whole before it. */
   async #writeParts(parts: readonly CommitBatch[]): Promise<void> {
-    try {
-      await this.#store(parts);
-      this.#tellAll(parts);
-      return;
-    } catch (error) {
-      if (!AgentError.is(error, 'state_too_large')) throw error;
-      this.#forgetLarge();
-      if (parts.length === 1) {
-        this.#undo(parts);
-        throw error;
+    if (parts.length > 1)
+      try {
+        return await this.#writeTogether(parts);
+      } catch (error) {
+        this.#forgetTooLarge(error);
       }
-    }
     for (const [i, part] of parts.entries())
       try {
-        await this.#store([part]);
-        this.#tellAll([part]);
+        await this.#writeTogether([part]);
       } catch (error) {
-        if (!AgentError.is(error, 'state_too_large')) throw error;
-        this.#forgetLarge();
+        this.#forgetTooLarge(error);
         this.#undo(parts.slice(i));
         throw error;
       }
   }
 
-  #tellAll(parts: readonly CommitBatch[]): void {
+  async #writeTogether(parts: readonly CommitBatch[]): Promise<void> {
+    await this.#store(parts);
     for (const { events } of parts) for (const staged of events) this.#tell(staged);
   }
 
@@ -245,8 +238,9 @@ export class ExecutionWriter {
     for (const { done } of parts) next.done ??= done;
   }
 
-  /** Nothing of a commit was written, its large values neither. */
-  #forgetLarge(): void {
+  /** Nothing of the commit was written, its large values neither. */
+  #forgetTooLarge(error: unknown): void {
+    if (!AgentError.is(error, 'state_too_large')) throw error;
     this.options.rows.takeBlobs();
     this.definition = null;
     this.#definitionKept = null;

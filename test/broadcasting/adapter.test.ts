@@ -256,7 +256,7 @@ describe('D10: one status, the same everywhere', () => {
 
   it('says what it was before: also of a run that was ended while it waited, and of one that was reopened', async () => {
     const agent = scripted(
-      [toolCall('pay'), toolCall('look'), final('x')],
+      [toolCall('pay'), toolCall('look'), final('x'), final('y')],
       [pay(), mockTool('look')],
     )
       .withMaxSteps(1)
@@ -276,6 +276,10 @@ describe('D10: one status, the same everywhere', () => {
     expect(
       await previous((wiretap) => agent.resume(stopped, { grant: { steps: 5 }, wiretap })),
     ).toEqual(['stopped > processing', 'processing > completed']);
+    const cancelled = agent.stop(paused);
+    expect(
+      await previous((wiretap) => agent.resume(cancelled, { grant: { steps: 5 }, wiretap })),
+    ).toEqual(['cancelled > processing', 'processing > completed']);
   });
 
   it('a broadcaster that takes less than the config allows gets less', async () => {

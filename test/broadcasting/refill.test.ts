@@ -214,7 +214,10 @@ it('an event that was too large for the log still says which call it was about',
   const started = events.find(({ event }) => event.type === 'ToolCallStarted')!.event;
   expect(started).toMatchObject({ tool: 'look', args: { omitted: 'too large for the log' } });
   for (const { event } of events) expect(describeEvent(event)).toMatch(/^Agent /);
-  const { envelopes } = await readRefill(runtime, id, ann);
+  const config = BroadcastConfig.debug();
+  const { envelopes } = await readRefill(runtime, id, { ...ann, config });
+  const [end] = ofType(envelopes, 'agent.status').slice(-1);
+  expect(end!.payload).toMatchObject({ status: 'failed', resolved_by: 'SessionRuntime' });
   const [call] = ofType(envelopes, 'agent.tool.started');
   expect(call!.payload).toMatchObject({
     tool: 'look',
