@@ -20,6 +20,10 @@ const bundle = await rolldown({
     'broadcasting/use-chat': 'src/broadcasting/use-chat.ts',
     'ui/index': 'src/ui/index.ts',
     'react/index': 'src/react/index.ts',
+    'server/index': 'src/server/index.ts',
+    'server/node': 'src/server/node.ts',
+    'cli/config': 'src/cli/config.ts',
+    'cli/main': 'src/cli/main.ts',
   },
   external: [
     'openai',
@@ -29,9 +33,11 @@ const bundle = await rolldown({
     'pusher',
     'react',
     'react/jsx-runtime',
+    'jiti',
     /^node:/,
   ],
-  platform: 'neutral',
+  // for what the command line is made of; a test holds that the core asks Node for nothing
+  platform: 'node',
   resolve: { mainFields: ['module', 'main'] },
   // 'use client' stays in the file, which is all it is for
   onLog: (level, log, next) => {

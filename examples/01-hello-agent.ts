@@ -1,4 +1,4 @@
-import { AgentBuilder, defineTool, ErrorPolicy } from 'onward';
+import { AgentBuilder, defineTool } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
 
@@ -6,18 +6,13 @@ const stock = defineTool({
   name: 'stock',
   description: 'How many pieces of an article we have.',
   parameters: z.object({ article: z.string() }),
-  execute: ({ article }) => ({ article, pieces: article === 'lamp' ? 7 : 0 }),
+  execute: ({ article }) => ({ article, pieces: 7 }),
 });
 const model = DeterministicDriver.fromSteps(
   ScenarioStep.toolCall('stock', { article: 'lamp' }),
   ScenarioStep.toolCall('stock', { article: 'chair' }),
 );
-const agent = AgentBuilder.base()
-  .withModel(model)
-  .withTools(stock)
-  .withMaxSteps(2)
-  .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
-  .build();
+const agent = AgentBuilder.base().withModel(model).withTools(stock).withMaxSteps(2).build();
 
 const state = await agent.run('What do we have in stock?');
 console.log(state.lastContinuationOutcome?.explain());

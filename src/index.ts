@@ -92,7 +92,12 @@ export { logEvents, type Logger } from './events/log-events.ts';
 export { createAgent, type Agent, type AgentDescription, type AgentStream } from './agent/agent.ts';
 export { AgentBuilder } from './agent/agent-builder.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
-export { AgentState, type AgentStateJSON, type Pause } from './agent/agent-state.ts';
+export {
+  AgentState,
+  type AgentStateJSON,
+  type AgentStepJSON,
+  type Pause,
+} from './agent/agent-state.ts';
 export { AgentStatus, statusFacts } from './agent/agent-status.ts';
 export type { AgentStep, StepType } from './agent/agent-step.ts';
 export type { ApprovalAnswer, Approvals } from './agent/approvals.ts';
@@ -118,7 +123,7 @@ export {
   type InProcessQueueOptions,
 } from './sessions/execution-queue.ts';
 export type { LeaseTimes } from './sessions/lease-keeper.ts';
-export type { HistoryPage, LogPage } from './sessions/session-reads.ts';
+export type { Accounts, HistoryPage, LogPage } from './sessions/session-reads.ts';
 export type {
   CreateOptions,
   OwnerOptions,

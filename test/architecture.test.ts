@@ -12,11 +12,17 @@ const layers = [
   ['agent'],
   ['serialization'],
   ['sessions'],
-  ['broadcasting'],
+  ['trace', 'broadcasting'],
   ['ui'],
   ['react'],
   ['testing'],
+  ['server'],
+  ['console'],
+  ['demo'],
+  ['cli'],
 ];
+/** All others load in a browser and on an edge runtime. */
+const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
 /** Files beside the rooms, which everybody may use and which use no room. */
 const shared = new Set(['append-only.ts', 'cancellation.ts', 'clock.ts', 'ids.ts', 'json.ts']);
 
@@ -67,17 +73,23 @@ describe('the shape of the sources', () => {
   it('each package of others is used in one place, and none is a Node built-in', () => {
     const used = sources.flatMap(({ file, text }) =>
       importsOf(text)
-        .filter((path) => !path.startsWith('.'))
-        // its own room is all of React
-        .map((path) => (path === 'react' ? `react in ${roomOf(file)}/` : `${path} in ${file}`)),
+        .filter((path) => !path.startsWith('.') && !(usesNode(file) && path.startsWith('node:')))
+        // two rooms are all of React
+        .map((path) =>
+          /^react(?:-dom)?(?:$|\/)/.test(path) ? `react in ${roomOf(file)}/` : `${path} in ${file}`,
+        ),
     );
     expect([...new Set(used)].toSorted()).toEqual([
       '@cfworker/json-schema in tools/schema.ts',
+      '@hono/node-server in server/node-listener.ts',
       '@photostructure/sqlite in sessions/stores/sqlite-database.ts',
+      'commander in cli/program.ts',
       'eventsource-parser in inference/drivers/sse.ts',
+      'jiti in cli/load-module.ts',
       'openai in inference/drivers/openai-client.ts',
       'pg in sessions/stores/postgres-pool.ts',
       'pusher in broadcasting/broadcasters/pusher-connection.ts',
+      'react in console/',
       'react in react/',
     ]);
   });

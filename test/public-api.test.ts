@@ -6,7 +6,10 @@ import * as pusher from 'onward/broadcasting/pusher';
 import * as useChat from 'onward/broadcasting/use-chat';
 import * as aiSdkDriver from 'onward/drivers/ai-sdk';
 import * as openaiDriver from 'onward/drivers/openai';
+import * as config from 'onward/config';
 import * as react from 'onward/react';
+import * as server from 'onward/server';
+import * as serverNode from 'onward/server/node';
 import * as memory from 'onward/stores/memory';
 import * as postgres from 'onward/stores/postgres';
 import * as sqlite from 'onward/stores/sqlite';
@@ -45,6 +48,9 @@ describe('public API', () => {
       './ui',
       './react',
       './react/styles.css',
+      './server',
+      './server/node',
+      './config',
       './package.json',
     ]);
   });
@@ -62,6 +68,9 @@ describe('public API', () => {
     ['onward/broadcasting/use-chat', useChat, 'src/broadcasting/use-chat.ts'],
     ['onward/ui', ui, 'src/ui/index.ts'],
     ['onward/react', react, 'src/react/index.ts'],
+    ['onward/server', server, 'src/server/index.ts'],
+    ['onward/server/node', serverNode, 'src/server/node.ts'],
+    ['onward/config', config, 'src/cli/config.ts'],
   ])('%s exports exactly these names', (_subpath, module, file) => {
     expect({ values: Object.keys(module).toSorted(), types: typeNames(file) }).toMatchSnapshot();
   });

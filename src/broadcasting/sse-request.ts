@@ -1,4 +1,4 @@
-import { AgentError, invalidOption } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, type ErrorCode } from '../errors/agent-error.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import { readRef } from './envelope-ref.ts';
@@ -70,17 +70,27 @@ export async function answer(
     // nobody is there to read the answer
     if (request.signal.aborted) return new Response(null, { status: 499 });
     if (!AgentError.is(error)) throw error;
-    const status = statuses[error.code];
+    const status = httpStatuses[error.code];
     if (status === undefined) throw error;
     return refused(status, error.code, status === 503 ? 'Try again soon.' : error.message);
   }
 }
 
-const statuses: Partial<Record<AgentError['code'], number>> = {
+/** What the runtime refuses, in terms of HTTP, for every endpoint; what is not here is a fault of the server. */
+export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   // also for a session of somebody else: that it exists is not told
   session_not_found: 404,
   ref_not_found: 404,
+  unknown_approval: 404,
   invalid_option: 400,
+  invalid_message: 400,
+  unknown_agent: 400,
+  invalid_approval: 422,
+  conflict: 409,
+  awaiting_approval: 409,
+  execution_open: 409,
+  not_resumable: 409,
+  state_too_large: 413,
   store_failed: 503,
   queue_full: 503,
   runtime_closed: 503,

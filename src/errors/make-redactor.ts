@@ -9,6 +9,12 @@ export interface Redactor {
 
 export const REDACTED = '[redacted]';
 
+interface KnownKey {
+  /** As it is shown. */
+  readonly name: string;
+  readonly isSecret: boolean;
+}
+
 const secretKeys =
   'authorization proxyauthorization token idtoken cookie setcookie credential connectionstring';
 
@@ -63,6 +69,16 @@ export function makeRedactor(
     return parsed.ok && redacted !== parsed.value ? JSON.stringify(redacted) : input;
   };
 
+  // the same few keys come again and again
+  const known = new Map<string, KnownKey>();
+  const keyOf = (key: string): KnownKey => {
+    const found = known.get(key);
+    if (found) return found;
+    const made = { name: text(key), isSecret: isSecretKey(key) };
+    if (known.size < 2_000 && key.length <= 64) known.set(key, made);
+    return made;
+  };
+
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value);
     if (typeof value !== 'object' || value === null) return value;
@@ -71,8 +87,8 @@ export function makeRedactor(
       return walk((value as { toJSON(): unknown }).toJSON());
     let changed = false;
     const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-      const next = isSecretKey(key) && isHideable(inner) ? REDACTED : walk(inner);
-      const name = text(key);
+      const { name, isSecret } = keyOf(key);
+      const next = isSecret && isHideable(inner) ? REDACTED : walk(inner);
       changed ||= next !== inner || name !== key;
       return [name, next];
     });

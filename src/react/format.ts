@@ -1,4 +1,3 @@
-import type { GrantKind, Grants } from '../continuation/grants.ts';
 import { isRecord, parseJson, type JsonValue } from '../json.ts';
 import { isCut } from '../ui/rows.ts';
 import type { UiToolCall } from '../ui/ui-message.ts';
@@ -9,24 +8,6 @@ export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
-const units: Readonly<Record<GrantKind, (amount: string, more: string) => string>> = {
-  steps: (amount, more) => `${amount}${more} ${amount === '1' ? 'step' : 'steps'}`,
-  tokens: (amount, more) => `${amount}${more} tokens`,
-  cost: (amount, more) => `$${amount}${more}`,
-  seconds: (amount, more) => `${amount}${more} seconds`,
-  retries: (amount, more) => `${amount}${more} ${amount === '1' ? 'retry' : 'retries'}`,
-};
-
-/** "5 more steps and 20,000 more tokens". */
-export function grantText(grant: Grants, more: string = ''): string {
-  const parts = (Object.keys(units) as GrantKind[]).flatMap((kind) => {
-    const amount = grant[kind];
-    const shown = amount?.toLocaleString('en-US', { maximumFractionDigits: 6 });
-    return shown === undefined ? [] : [units[kind](shown, more && ` ${more}`)];
-  });
-  return parts.join(' and ');
 }
 
 /** What fits into one line is not laid out over many. */

@@ -1,6 +1,6 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { Grants } from '../continuation/grants.ts';
-import { grantText } from './format.ts';
+import { grantText } from '../trace/grant-text.ts';
 
 /** Every word the components say. Give your own for another language. */
 export interface AgentLabels {

@@ -107,7 +107,7 @@ async function heads(
   writer: ExecutionWriter,
   later: readonly CommitBatch[],
 ): Promise<{ readonly root: Commit['root']; readonly agents: readonly AgentRow[] }> {
-  const { rows, executionId, salt } = writer.options;
+  const { rows, executionId, salt, title } = writer.options;
   let root: Commit['root'];
   const agents: AgentRow[] = [];
   for (const { frame, state, pending } of batch.states.values()) {
@@ -120,6 +120,7 @@ async function heads(
       definition: isRoot ? (writer.definition ?? (await writer.keepDefinition())) : null,
       state: headState(state, frame.placement),
     };
+    if (isRoot && title !== undefined) value.title = title;
     if (pending.length > 0) value.pending = pending;
     const body = rows.body('state', value, isRoot ? '' : executionId);
     const head = typeof body === 'string' ? body : await body;

@@ -28,6 +28,7 @@ export interface ExecutionWriterOptions {
   readonly seq: number;
   readonly salt: string;
   readonly definition: string;
+  readonly title?: string | undefined;
   now(): string;
   /** Hears of every event after it was written down. */
   told(event: AgentEvent, seq: number | null): void;

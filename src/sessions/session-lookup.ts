@@ -111,10 +111,13 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, DurableAgen
 
 const cursorOf = ({ updatedAt, id }: SessionRow): string => btoa(JSON.stringify([updatedAt, id]));
 
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value);
+
 function placeOf(cursor: string): { readonly updatedAt: string; readonly id: string } {
   try {
     const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
-    if (typeof updatedAt === 'string' && typeof id === 'string') return { updatedAt, id };
+    if (isTime(updatedAt) && isSessionId(id)) return { updatedAt, id };
   } catch {
     // said below
   }

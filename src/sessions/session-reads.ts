@@ -1,10 +1,12 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
+import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { checkedLimit, checkedPlace } from './check-names.ts';
 import { readLog, type NumberedEvent } from './log-events.ts';
 import { RowReader } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionRow } from './session-store.ts';
+import type { Mark } from './state-rows.ts';
 
 const MOST_ROWS = 500;
 
@@ -21,6 +23,12 @@ export interface LogPage {
   readonly events: readonly NumberedEvent[];
   /** Last number of the log as it is now. */
   readonly seq: number;
+}
+
+/** Of one execution, and of the session with it. */
+export interface Accounts {
+  readonly execution: Execution;
+  readonly info: SessionInfo;
 }
 
 interface PageOptions {
@@ -70,6 +78,27 @@ async function page<T>(
   return { items: values.map((value) => redactor.value(value)), before: first > 0 ? first : null };
 }
 
+export async function readAccounts(
+  lookup: SessionLookup,
+  row: SessionRow,
+  atStep: number | undefined,
+): Promise<Accounts | null> {
+  const reader = new RowReader(lookup.store, row.id);
+  const found =
+    atStep === undefined
+      ? (await reader.head(row.head)).state
+      : await markAt(reader, row, checkedPlace('atStep', atStep));
+  if (!found) return null;
+  const { execution, info } = found;
+  return lookup.redactorOf(row).value({ execution, info });
+}
+
+async function markAt(reader: RowReader, row: SessionRow, step: number): Promise<Mark | undefined> {
+  const range = { from: step - 1, before: step };
+  const [found] = step === 0 ? [] : await reader.store.steps(row.id, '', range);
+  return found && (await reader.values<Mark>([{ body: found.mark }]))[0];
+}
+
 export async function readEvents(
   lookup: SessionLookup,
   row: SessionRow,
@@ -80,7 +109,9 @@ export async function readEvents(
   const after = checkedPlace('after', options.after ?? 0);
   const limit = checkedLimit(options.limit ?? MOST_ROWS, MOST_ROWS);
   const rows = await lookup.store.events(row.id, executionId, { after, limit });
-  const read = await readLog(new RowReader(lookup.store, row.id), row, rows);
+  // a row holds several events, and their numbers have no gaps: what is beyond the limit need not be unpacked
+  const needed = rows.filter((_row, i) => (rows[i - 1]?.seq ?? after) < after + limit);
+  const read = await readLog(new RowReader(lookup.store, row.id), row, needed);
   const events = read.filter(({ seq }) => seq > after).slice(0, limit);
   const last = rows.at(-1)?.seq ?? after;
   return {

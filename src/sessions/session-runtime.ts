@@ -1,7 +1,7 @@
 import { AgentState, type AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
-import { isoTime, systemClock } from '../clock.ts';
+import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { uuid } from '../ids.ts';
@@ -14,9 +14,11 @@ import { forkRow } from './fork-session.ts';
 import { storeNewSession } from './new-session.ts';
 import { SessionCrew } from './session-crew.ts';
 import {
+  readAccounts,
   readEvents,
   readMessages,
   readSteps,
+  type Accounts,
   type HistoryPage,
   type LogPage,
 } from './session-reads.ts';
@@ -43,12 +45,14 @@ import type { SessionEvent } from './session-worker.ts';
 
 /** Conversations that live in a store: any process with the same store and agents can go on with them. */
 export class SessionRuntime {
+  readonly clock: Clock;
   readonly #lookup: SessionLookup;
   readonly #crew: SessionCrew;
 
   constructor(options: SessionRuntimeOptions) {
     const { store, agents, clock = systemClock, maxMessages = 200 } = options;
     positive('SessionRuntime maxMessages', maxMessages);
+    this.clock = clock;
     this.#lookup = new SessionLookup(store, agents, clock, { maxMessages });
     this.#crew = new SessionCrew(this.#lookup, options);
   }
@@ -57,7 +61,7 @@ export class SessionRuntime {
     const { store, clock } = this.#lookup;
     const owner = checkedOwner(options.owner);
     const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
-    const { name: agent } = this.#lookup.agentFor(options.agent);
+    const { name: agent, redactor } = this.#lookup.agentFor(options.agent);
     const now = clock.now();
     let state = AgentState.empty({ now }).withAgentName(agent);
     if (options.metadata) state = state.withMetadata(options.metadata);
@@ -69,7 +73,7 @@ export class SessionRuntime {
         `A session cannot begin with these messages: ${problem}.`,
       );
     const session = { id, owner, agent, createdAt: isoTime(now) };
-    if (!(await storeNewSession(store, state, session))) throw idTaken(id);
+    if (!(await storeNewSession(store, state, session, redactor))) throw idTaken(id);
     return this.get(id, { owner });
   }
 
@@ -251,6 +255,15 @@ export class SessionRuntime {
   ): Promise<HistoryPage<AgentStepJSON>> {
     const row = await this.#lookup.owned(sessionId, options.owner);
     return readSteps(this.#lookup, row, options);
+  }
+
+  /** What was used by now, or right after a step (counted from 1 in the session); null where that is not kept. */
+  async accounts(
+    sessionId: string,
+    options: OwnerOptions & { readonly atStep?: number },
+  ): Promise<Accounts | null> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    return readAccounts(this.#lookup, row, options.atStep);
   }
 
   /** What an execution told, after the sequence number `after`: for a client that was away. */

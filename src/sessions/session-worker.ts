@@ -13,6 +13,7 @@ import { loadSession, type HistoryWindow, type LoadedSession } from './load-stat
 import { RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
 import type { CommandRow, SessionPhase, SessionRow, SessionStore } from './session-store.ts';
+import { titleOf } from './session-title.ts';
 
 export interface SessionEvent {
   readonly sessionId: string;
@@ -143,7 +144,8 @@ class Stretch {
     return told.length > 0;
   }
 
-  #open({ head, frame, nestedFrames, lostCalls }: LoadedSession, task: Task): AgentJournal {
+  #open(loaded: LoadedSession, task: Task): AgentJournal {
+    const { head, frame, nestedFrames, lostCalls } = loaded;
     const { store, clock } = this.#context;
     const row = this.#row;
     const isNew = task.kind === 'run';
@@ -157,6 +159,7 @@ class Stretch {
       seq: isNew ? 0 : row.seq,
       salt: head.salt,
       definition: JSON.stringify(this.#agent.definition),
+      title: head.title ?? this.#titleOf(loaded, task),
       now: () => isoTime(clock.now()),
       told: (event, seq) => this.#context.told({ sessionId: row.id, owner: row.owner, seq, event }),
       isHeard: () => this.#context.isHeard(row.id),
@@ -169,6 +172,13 @@ class Stretch {
     this.#writer = writer;
     if (this.#lost) this.#lose(this.#lost);
     return new AgentJournal(writer, frame, this.#signals);
+  }
+
+  /** Of a session that has none yet; what is said later is no title of one whose beginning is out of sight. */
+  #titleOf({ state, frame }: LoadedSession, task: Task): string | undefined {
+    if (frame.placement.messages > 0) return undefined;
+    const asked = task.kind === 'run' ? [task.message] : [];
+    return titleOf([...state.messages, ...asked], this.#agent.redactor);
   }
 
   async #perform(

@@ -8,6 +8,7 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import type { SessionRow } from './session-store.ts';
+import { shownTitle } from './session-title.ts';
 import type { Head } from './state-rows.ts';
 
 /** A session as people and programs see it, without its history; secrets are redacted. */
@@ -15,6 +16,8 @@ export interface Session {
   readonly id: string;
   readonly owner: string;
   readonly agent: string;
+  /** `metadata.title`, else from the first message of the user; null while there is neither. */
+  readonly title: string | null;
   readonly status: AgentStatus;
   /** The execution that is worked on, or was last. */
   readonly executionId: string | null;
@@ -23,6 +26,8 @@ export interface Session {
   readonly messageCount: number;
   /** Steps of the whole session. */
   readonly stepCount: number;
+  /** Recorded steps of the last execution. */
+  readonly executionStepCount: number;
   /** Of the last execution; the whole session's are in `info`. */
   readonly usage: Usage;
   readonly cost: number | null;
@@ -40,7 +45,7 @@ export interface Session {
 /** `waiting` are the calls that the ledger says nobody has answered. */
 export function sessionOf(
   row: SessionRow,
-  { state, seed }: Head,
+  { state, seed, title }: Head,
   waiting: ReadonlySet<string>,
   redactor: Redactor,
 ): Session {
@@ -58,12 +63,14 @@ export function sessionOf(
     id,
     owner,
     agent,
+    title: shownTitle(metadata, title, redactor),
     status,
     executionId: executionId || null,
     createdAt,
     updatedAt,
     messageCount: seed?.length ?? row.messageCount,
     stepCount: row.stepCount,
+    executionStepCount: isFresh ? 0 : execution.stepCount,
     usage: execution.usage,
     cost: execution.cost,
     info,

@@ -22,6 +22,8 @@ export interface Head {
   readonly salt: string;
   /** Name of the large value that holds prompt and tools. */
   readonly definition: string | null;
+  /** From the first message of the user, redacted; left out while there is none. */
+  readonly title?: string;
   /** The conversation that the session was created with, until the first run writes it down. */
   readonly seed?: readonly MessageJSON[];
   /** The execution of another session that this one goes on with under an id of its own. */

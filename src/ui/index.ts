@@ -40,6 +40,13 @@ export {
   type ReadOptions,
   type RefReaderOptions,
 } from './sources/http-reads.ts';
+export {
+  HttpActionError,
+  httpActions,
+  httpSession,
+  type HttpActionsOptions,
+  type HttpSessionOptions,
+} from './sources/http-actions.ts';
 export { SourceError, type SourceErrorCode } from './sources/source-error.ts';
 export {
   connectSession,

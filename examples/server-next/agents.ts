@@ -1,0 +1,39 @@
+import { AgentBuilder, defineTool, SessionRuntime, type InferenceDriver } from 'onward';
+import { agentServer, type AgentServer } from 'onward/server';
+import { sqliteStore } from 'onward/stores/sqlite';
+import * as z from 'zod';
+
+const publish = defineTool({
+  name: 'publish',
+  description: 'Puts an article on the front page.',
+  parameters: z.object({ title: z.string() }),
+  needsApproval: true,
+  execute: ({ title }) => `"${title}" is on the front page`,
+});
+
+// a real one: const model = openai({ model: 'gpt-5-mini' }), from 'onward/drivers/openai'
+/** Wants to publish whatever stands in quotes, and then tells what came of it. */
+const model: InferenceDriver = {
+  name: 'stand-in',
+  infer: async ({ messages }) => {
+    const last = messages.last();
+    const title = /"(.+)"/.exec(last?.text ?? '')?.[1];
+    const said = { content: 'What title?', toolCalls: [], finishReason: 'stop', usage: null };
+    if (last?.isTool()) return { ...said, content: `Done: ${last.text}.` };
+    if (!title) return said;
+    return { ...said, content: '', toolCalls: [{ name: 'publish', args: { title } }] };
+  },
+};
+
+function start(): AgentServer {
+  const editor = AgentBuilder.base().withName('editor').withModel(model).withTools(publish).build();
+  const store = sqliteStore({ path: process.env['SESSIONS'] ?? 'sessions.db' });
+  const runtime = new SessionRuntime({ store, agents: [editor] });
+  runtime.start(); // also with what a process before this one has left
+  // stands in for a sign-in, since anybody can send this header: a real app reads its session here
+  return agentServer({ runtime, owner: ({ headers }) => headers.get('x-user') });
+}
+
+/** One for the process: Next loads this file again with each change, and two would work against each other. */
+const kept = globalThis as { agents?: AgentServer };
+export const agents = (): AgentServer => (kept.agents ??= start());

@@ -1,0 +1,75 @@
+import type { PendingApproval } from '../events/agent-event.ts';
+import { isRecord, parseJson, type JsonObject } from '../json.ts';
+import type { CliContext } from './cli-context.ts';
+import { printable } from './paint.ts';
+import { usageError } from './usage-error.ts';
+
+export type Answer =
+  | { readonly approve: true; readonly args?: JsonObject }
+  | { readonly deny: string };
+
+/** Arguments as somebody typed them. */
+export function argsFrom(text: string, from: string): JsonObject {
+  const parsed = parseJson(text);
+  if (!parsed.ok)
+    throw usageError(
+      `${from} is not JSON: ${parsed.error}. Expected an object such as '{"id": 7}'.`,
+    );
+  if (!isRecord(parsed.value))
+    throw usageError(
+      `${from} is not an object. Expected all arguments of the tool, such as '{"id": 7}'.`,
+    );
+  return parsed.value;
+}
+
+/** Asks the person at the terminal about one call. Null: later. */
+export async function askApproval(
+  context: CliContext,
+  { tool, args, path }: PendingApproval,
+): Promise<Answer | null> {
+  const { io, note, paintNote } = context;
+  note();
+  note(
+    `${paintNote(['bold', 'yellow'], '?')} ${paintNote('bold', tool)} waits for your approval. It has not run.`,
+  );
+  if (path.length > 0) note(paintNote('dim', `  asked by an agent behind ${path.join(' > ')}`));
+  for (const [name, value] of Object.entries(args))
+    note(`  ${printable(name)}: ${printable(JSON.stringify(value))}`);
+  for (;;) {
+    const said = await io.ask('  [a]pprove, [e]dit arguments, [d]eny, [l]ater? ');
+    if (said === null) return null;
+    switch (said.trim().toLowerCase()) {
+      case 'a':
+      case 'approve':
+      case 'y':
+      case 'yes':
+        return { approve: true };
+      case 'd':
+      case 'deny':
+      case 'n':
+      case 'no': {
+        const reason = await io.ask('  Reason, which the model reads: ');
+        return reason === null ? null : { deny: reason.trim() || 'Denied on the command line.' };
+      }
+      case 'e':
+      case 'edit': {
+        const text = await io.ask(
+          `  All arguments as JSON (now ${printable(JSON.stringify(args))}): `,
+        );
+        if (text === null) return null;
+        try {
+          return { approve: true, args: argsFrom(text, 'This') };
+        } catch (error) {
+          note(`  ${(error as Error).message}`);
+          break;
+        }
+      }
+      case 'l':
+      case 'later':
+      case '':
+        return null;
+      default:
+        note('  Type a, e, d or l.');
+    }
+  }
+}

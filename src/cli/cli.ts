@@ -1,0 +1,76 @@
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import { defaultRedactor, REDACTED } from '../errors/redactor.ts';
+import type { CliIo } from './cli-io.ts';
+import { exitCodeNamed, exitCodeOfError } from './exit-codes.ts';
+import { shortId } from './format.ts';
+import { paintFor, printable } from './paint.ts';
+import { buildProgram, isParserExit } from './program.ts';
+
+/** The whole command: `argv` without the names of Node and of the command. The exit code. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  let code = 0;
+  try {
+    await buildProgram(io, (given) => (code = given)).parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (isParserExit(error)) return error.exitCode === 0 ? 0 : exitCodeNamed('usage');
+    return complain(argv, io, error);
+  }
+}
+
+/** What went wrong, in words; where it happened only for those who ask. */
+function complain(argv: readonly string[], io: CliIo, error: unknown): number {
+  const exitCode = exitCodeOfError(error);
+  const message = withoutKeys(io, defaultRedactor.text(messageOf(error)));
+  const paint = paintFor(io.stderr, io, !argv.includes('--no-color'));
+  io.stderr.write(`${paint('red', 'onward:')} ${printable(message)}\n`);
+  for (const hint of hintsFor(error)) io.stderr.write(`${hint}\n`);
+  const isDebug = argv.includes('--debug') || isOn(io.env['ONWARD_DEBUG']);
+  const isKnown = AgentError.is(error);
+  if (isDebug) io.stderr.write(`${withoutKeys(io, stacksOf(error))}\n`);
+  else if (!isKnown)
+    io.stderr.write('This was not foreseen. Run it again with --debug to see where it happened.\n');
+  if (argv.includes('--json'))
+    io.stdout.write(
+      `${JSON.stringify({
+        type: 'error',
+        error: { code: isKnown ? error.code : 'unexpected', message },
+        exit_code: exitCode,
+      })}\n`,
+    );
+  return exitCode;
+}
+
+/** What to type, where the library can only name its own methods. */
+function hintsFor(error: unknown): readonly string[] {
+  if (!AgentError.is(error)) return [];
+  const { sessionId, executionId, pending } = error.details;
+  if (typeof sessionId !== 'string') return [];
+  const id = shortId(sessionId);
+  if (error.code === 'conflict' && executionId !== undefined)
+    return [`  onward stop ${id}`, '  onward recover    (if the process that worked on it died)'];
+  if (error.code !== 'awaiting_approval') return [];
+  return Array.isArray(pending) && pending.length > 0
+    ? [`  onward approve ${id}`, `  onward deny ${id} --reason '…'`, `  onward stop ${id}`]
+    : [`  onward resume ${id}`, `  onward stop ${id}`];
+}
+
+const isOn = (value: string | undefined): boolean =>
+  value !== undefined && value !== '' && value !== '0' && value !== 'false';
+
+function stacksOf(error: unknown): string {
+  const stacks: string[] = [];
+  for (let at: unknown = error; at instanceof Error && stacks.length < 5; at = at.cause)
+    stacks.push(defaultRedactor.text(at.stack ?? at.message));
+  return stacks.join('\ncaused by ');
+}
+
+/** Keys of the environment, whatever they look like. */
+function withoutKeys({ env }: CliIo, text: string): string {
+  let clean = text;
+  for (const [name, value] of Object.entries(env))
+    if (value && value.length >= 8 && defaultRedactor.isSecretKey(name))
+      clean = clean.replaceAll(value, REDACTED);
+  return clean;
+}

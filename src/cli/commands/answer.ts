@@ -1,0 +1,101 @@
+import { AgentError } from '../../errors/agent-error.ts';
+import type { PendingApproval } from '../../events/agent-event.ts';
+import type { Session } from '../../sessions/session.ts';
+import { argsFrom, type Answer } from '../ask-approval.ts';
+import { withProject, type CliContext } from '../cli-context.ts';
+import { driveSession, logPlace } from '../drive-session.ts';
+import { findSession } from '../find-session.ts';
+import { argsSummary, shortId } from '../format.ts';
+import { usageError } from '../usage-error.ts';
+import type { WorkOptions } from './resume.ts';
+import { accepted, isStreamed } from './run.ts';
+
+export interface ApproveOptions extends WorkOptions {
+  readonly args?: string;
+}
+
+export interface DenyOptions extends WorkOptions {
+  readonly reason: string;
+}
+
+export const approve = (
+  context: CliContext,
+  session: string,
+  callId: string | undefined,
+  options: ApproveOptions,
+): Promise<number> => {
+  const args = options.args === undefined ? null : argsFrom(options.args, '--args');
+  return answer(context, session, callId, { approve: true, ...(args && { args }) }, options);
+};
+
+export const deny = (
+  context: CliContext,
+  session: string,
+  callId: string | undefined,
+  options: DenyOptions,
+): Promise<number> => {
+  if (options.reason.trim() === '')
+    throw usageError('--reason is empty. Say why: the model reads it.');
+  return answer(context, session, callId, { deny: options.reason }, options);
+};
+
+async function answer(
+  context: CliContext,
+  said: string,
+  callId: string | undefined,
+  given: Answer,
+  options: WorkOptions,
+): Promise<number> {
+  const isDetached = options.detach === true;
+  return withProject(
+    context,
+    async (project) => {
+      const { runtime, owner } = project;
+      const session = await findSession(project, said);
+      const call = callMeant(session, callId, options.yes === true && 'approve' in given);
+      const begin = (): Promise<Session> =>
+        'deny' in given
+          ? runtime.deny(session.id, call, { owner, reason: given.deny })
+          : runtime.approve(session.id, call, { owner, ...(given.args && { args: given.args }) });
+      if (isDetached) return accepted(context, session.id, (await begin()).executionId);
+      return driveSession(context, project, {
+        sessionId: session.id,
+        from: await logPlace(project, session),
+        begin,
+        isStreamed: isStreamed(context, options),
+        isApproving: options.yes === true,
+      });
+    },
+    { isDetached },
+  );
+}
+
+/** The call named, by its id or its beginning; left out, the only one there is, or the first of all. */
+function callMeant(
+  { id, status, pendingApprovals }: Session,
+  said: string | undefined,
+  isAll: boolean,
+): string {
+  if (pendingApprovals.length === 0)
+    throw new AgentError(
+      'unknown_approval',
+      `Session ${shortId(id)} waits for no answer: it is ${status.replace('_', ' ')}.`,
+      { details: { sessionId: id, pending: [] } },
+    );
+  const meant =
+    said === undefined
+      ? pendingApprovals
+      : pendingApprovals.filter(({ callId }) => callId === said || callId.startsWith(said));
+  const exact = meant.find(({ callId }) => callId === said);
+  const [only, ...others] = exact ? [exact] : meant;
+  if (only && (others.length === 0 || (isAll && said === undefined))) return only.callId;
+  const list = (only ? meant : pendingApprovals).map(lineOf).join('\n');
+  throw usageError(
+    said === undefined
+      ? `${pendingApprovals.length} calls wait. Say which:\n${list}`
+      : `${only ? 'Several calls begin with' : 'No call that waits is'} ${said}. Waiting:\n${list}`,
+  );
+}
+
+const lineOf = ({ callId, tool, args }: PendingApproval): string =>
+  `  ${callId}  ${tool} ${argsSummary(args)}`;

@@ -1,0 +1,85 @@
+import { projectOptions, noteFailure, type CliContext } from '../cli-context.ts';
+import { exitCodeNamed } from '../exit-codes.ts';
+import { isLoopback, startDevServer, type DevServer } from '../dev-server.ts';
+
+export interface DevOptions {
+  readonly port?: number;
+  readonly host: string;
+  readonly token?: string;
+  readonly open?: boolean;
+}
+
+/** How long running steps may take to finish at the end. */
+const GRACE_MS = 30_000;
+
+/** Serves the agents with their console until somebody ends it. */
+export async function dev(context: CliContext, options: DevOptions): Promise<number> {
+  const { io } = context;
+  const token = options.token ?? io.env['ONWARD_TOKEN'];
+  const { host, port } = options;
+  const server = await startDevServer({
+    ...(await projectOptions(context)),
+    host,
+    ...(port !== undefined && { port }),
+    ...(token !== undefined && token !== '' && { token }),
+    ...(io.consoleDir !== undefined && { consoleDir: io.consoleDir }),
+    onError: (error, sessionId) => noteFailure(context, error, sessionId),
+  });
+  const ended = untilSignal(context);
+  if (context.isJson) printStarted(context, server);
+  else greet(context, server, options);
+  if (options.open === true) io.openBrowser(server.address);
+  await ended;
+  if (!context.isJson) context.note('\nFinishing the running steps. Again to leave at once.');
+  await server.close({ graceMs: GRACE_MS });
+  if (!context.isJson) context.note('Stopped. What was not done goes on with the next start.');
+  return 0;
+}
+
+/** Resolves with the first signal; the second leaves at once. */
+function untilSignal({ io }: CliContext): Promise<void> {
+  let hasEnded = false;
+  return new Promise((resolve) => {
+    io.onSignal((signal) => {
+      if (hasEnded) io.exit(exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted'));
+      hasEnded = true;
+      resolve();
+    });
+  });
+}
+
+function printStarted(
+  context: CliContext,
+  { address, url, token, port, project }: DevServer,
+): void {
+  const agents = project.agents.map(({ agent }) => agent.name);
+  context.printJson({ type: 'started', url, address, token, port, name: project.name, agents });
+}
+
+function greet(context: CliContext, server: DevServer, { host }: DevOptions): void {
+  const { print, note, paint, paintNote } = context;
+  const { project } = server;
+  const line = (name: string, value: string): void =>
+    print(`  ${paint('dim', name.padEnd(7))}  ${value}`);
+  print();
+  print(`  ${paint('bold', 'Onward')} ${paint('dim', '·')} ${paint('bold', project.name)}`);
+  print();
+  for (const [i, { agent, title, model, isDemo }] of project.agents.entries()) {
+    const label = model ?? agent.describe().driver;
+    const why = isDemo && project.modelNote !== null ? `: ${project.modelNote}` : '';
+    line(i === 0 ? 'Agent' : '', title === undefined ? agent.name : `${title} (${agent.name})`);
+    line(i === 0 ? 'Model' : '', `${label}${why}`);
+  }
+  line('Store', project.storeLabel);
+  line('Open', paint('cyan', server.address));
+  print();
+  if (!server.hasConsole)
+    note(
+      `  ${paintNote('yellow', '!')} The console is not built: the API works, the page does not. Run: npm run build`,
+    );
+  if (!isLoopback(host))
+    note(
+      `  ${paintNote('yellow', '!')} Other machines can reach this server. Whoever has the token can use it, and the line is not encrypted.`,
+    );
+  print(paint('dim', '  Ctrl-C to stop'));
+}

@@ -1,0 +1,126 @@
+import type { ContinuationOutcomeJSON } from '../../continuation/outcome.ts';
+import type { Session } from '../../sessions/session.ts';
+import { readTrace, type Trace, type TraceStep } from '../../trace/index.ts';
+import { withProject, type CliContext } from '../cli-context.ts';
+import { findSession } from '../find-session.ts';
+import { oneLine, shortId } from '../format.ts';
+import { nextCommands } from '../next-commands.ts';
+import type { Project } from '../project.ts';
+import { stopLine } from '../run-ending.ts';
+import { stepTable, totalsLine, voiceLines, wentOnLine } from '../trace-text.ts';
+import { usageError } from '../usage-error.ts';
+
+export interface ExplainOptions {
+  readonly step?: number;
+  readonly execution?: string;
+}
+
+/** Why a session went on at each step, and why it stands where it does. */
+export const explain = (
+  context: CliContext,
+  said: string,
+  { step, execution }: ExplainOptions,
+): Promise<number> =>
+  withProject(context, async (project) => {
+    const session = await findSession(project, said);
+    const trace = await wholeTrace(project, session, execution);
+    if (context.isJson) {
+      context.printJson(trace);
+      return 0;
+    }
+    const { print, paint } = context;
+    const title = oneLine(session.title ?? '(no message yet)', 70);
+    print(
+      `${paint('bold', title)}  ${paint('dim', `session ${shortId(session.id)} · ${session.agent} · ${trace.status}`)}`,
+    );
+    if (trace.executionId === null) {
+      print('Nothing has run yet.');
+      return 0;
+    }
+    printOthers(context, trace);
+    print();
+    for (const line of stepTable(trace, paint)) print(line);
+    print();
+    print(paint('dim', totalsLine(trace)));
+    printVoices(context, trace, step);
+    if (trace.stop) printStop(context, session, trace);
+    return 0;
+  });
+
+/** A long execution comes in pages, the newest first. */
+async function wholeTrace(
+  { runtime, owner }: Project,
+  { id }: Session,
+  executionId: string | undefined,
+): Promise<Trace> {
+  const options = { owner, ...(executionId !== undefined && { executionId }) };
+  let trace = await readTrace(runtime, id, options);
+  while (trace.hasEarlier) {
+    const before = trace.steps[0]?.number;
+    if (before === undefined) break;
+    const earlier = await readTrace(runtime, id, { ...options, before });
+    if (earlier.steps.length === 0) break;
+    trace = {
+      ...trace,
+      steps: [...earlier.steps, ...trace.steps],
+      pauses: [...earlier.pauses, ...trace.pauses],
+      hasEarlier: earlier.hasEarlier,
+    };
+  }
+  return trace;
+}
+
+function printOthers({ print, paint, command }: CliContext, trace: Trace): void {
+  const place = trace.executions.findIndex(({ id }) => id === trace.executionId);
+  if (trace.executions.length < 2 || place < 0) return;
+  const hint = trace.executions[place === 0 ? 1 : place - 1];
+  print(
+    paint(
+      'dim',
+      `Message ${place + 1} of ${trace.executions.length}; another: ${command('explain', shortId(trace.sessionId), '--execution', hint?.id ?? '')}`,
+    ),
+  );
+}
+
+/** The verdict of the step that was asked for, else the last there is. */
+function printVoices({ print, paint }: CliContext, trace: Trace, asked: number | undefined): void {
+  const step = asked === undefined ? null : stepNumbered(trace, asked);
+  const outcome: ContinuationOutcomeJSON | null =
+    step === null
+      ? (trace.steps.findLast((each) => each.outcome)?.outcome ?? trace.outcome)
+      : step.outcome;
+  const number = step?.number ?? trace.steps.findLast((each) => each.outcome)?.number;
+  print();
+  if (!outcome) {
+    print('No verdict yet.');
+    return;
+  }
+  print(paint('bold', number === undefined ? 'Before the first step' : `Step ${number}`));
+  for (const line of voiceLines(outcome, paint)) print(line);
+  const wentOn = wentOnLine(outcome);
+  if (wentOn !== null) print(wentOn);
+  if (step && step.notes.length > 0)
+    for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));
+}
+
+function stepNumbered({ steps }: Trace, asked: number): TraceStep {
+  const step = steps.findLast(({ number }) => number === asked);
+  if (step) return step;
+  throw usageError(
+    steps.length === 0
+      ? `--step got ${asked}, and no step has run yet.`
+      : `--step got ${asked}, expected a number from ${steps[0]?.number} to ${steps.at(-1)?.number}.`,
+  );
+}
+
+function printStop(context: CliContext, session: Session, trace: Trace): void {
+  const { print, paint } = context;
+  const { stop } = trace;
+  if (!stop) return;
+  print();
+  print(paint('bold', stopLine(stop)));
+  if (stop.note !== null) print(`  ${oneLine(stop.note, 1_000)}`);
+  // what can be done is about the newest execution alone
+  if (trace.executionId !== session.executionId) return;
+  for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
+}

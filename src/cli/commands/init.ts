@@ -1,0 +1,77 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join, relative, resolve } from 'node:path';
+import { version } from '../../server/version.ts';
+import { quoted, type CliContext } from '../cli-context.ts';
+import { initFiles } from '../init-files.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Writes a small project that runs as it is. What is there already stays as it is. */
+export function init(context: CliContext, folderName: string | undefined): number {
+  const { io, note, paintNote } = context;
+  const folder = resolve(io.cwd, folderName ?? '.');
+  const config = ['ts', 'mts', 'js', 'mjs']
+    .map((ending) => `onward.config.${ending}`)
+    .find((name) => existsSync(join(folder, name)));
+  if (config !== undefined)
+    throw usageError(
+      `${join(folder, config)} exists already, and nothing was written. Start it with: onward dev`,
+    );
+  mkdirSync(folder, { recursive: true });
+  const isTypeScript = readsTypeScript(folder);
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const { name, text } of initFiles({ isTypeScript, name: packageName(folder), version })) {
+    const file = join(folder, name);
+    if (existsSync(file)) kept.push(name);
+    else {
+      writeFileSync(file, text, { flag: 'wx' });
+      written.push(name);
+    }
+  }
+  if (ignore(folder)) written.push('.gitignore');
+  if (context.isJson) {
+    context.printJson({ type: 'init', folder, written, kept });
+    return 0;
+  }
+  for (const name of written) note(`  ${paintNote('green', '+')} ${name}`);
+  for (const name of kept) note(`  ${paintNote('dim', '=')} ${name} exists and stays as it is`);
+  note('\nNext:');
+  const place = relative(io.cwd, folder);
+  if (place !== '') note(`  cd ${quoted(place)}`);
+  note(
+    `  npm install${written.includes('package.json') ? '' : ` onward${isTypeScript ? ' jiti' : ''}`}`,
+  );
+  note('  npx onward run "How many words has this sentence?"');
+  note('  npx onward dev');
+  return 0;
+}
+
+const packageName = (folder: string): string =>
+  basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'agents';
+
+/** Newer Node does so itself, older Node with jiti in the project, or with the one that is installed along. */
+function readsTypeScript(folder: string): boolean {
+  if ((process.features as { readonly typescript?: unknown }).typescript) return true;
+  try {
+    createRequire(join(folder, 'package.json')).resolve('jiti');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds `.onward/` to the ignore file, once. */
+function ignore(folder: string): boolean {
+  const file = join(folder, '.gitignore');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const entries = ['.onward/', ...(lines === '' ? ['node_modules/'] : [])];
+  const missing = entries.filter((entry) => !lines.split(/\r?\n/).includes(entry));
+  if (missing.length === 0) return false;
+  const gap = lines === '' || lines.endsWith('\n') ? '' : '\n';
+  appendFileSync(file, `${gap}${missing.join('\n')}\n`);
+  return true;
+}

@@ -1,0 +1,139 @@
+import type { AgentEvent } from '../../events/agent-event.ts';
+import type { SessionEvent } from '../../sessions/session-worker.ts';
+import type { SessionRow } from '../../sessions/session-store.ts';
+import { noteFailure, withProject, type CliContext } from '../cli-context.ts';
+import { exitCodeNamed } from '../exit-codes.ts';
+import { count, shortId } from '../format.ts';
+import type { Project } from '../project.ts';
+
+export interface RecoverOptions {
+  /** False with `--no-wait`: leave what a process still holds, be it dead. */
+  readonly wait?: boolean;
+}
+
+const LOOK_MS = 250;
+const GRACE_MS = 10_000;
+const MOST = 1_000;
+
+/** What has become of the sessions so far. */
+interface Progress {
+  /** Worked on here. */
+  readonly taken: Set<string>;
+  readonly ended: Set<string>;
+  readonly failed: Set<string>;
+  /** Open ones that we have only seen, since when. */
+  readonly seen: Map<string, number>;
+  signal: 'SIGINT' | 'SIGTERM' | null;
+}
+
+/** Takes up what processes that died have left, shows the progress and waits until nothing is left to do. */
+export const recover = (context: CliContext, options: RecoverOptions): Promise<number> =>
+  withProject(context, async (project) => {
+    const progress: Progress = {
+      taken: new Set(),
+      ended: new Set(),
+      failed: new Set(),
+      seen: new Map(),
+      signal: null,
+    };
+    project.onFailure((error, sessionId) => {
+      progress.failed.add(sessionId);
+      noteFailure(context, error, sessionId);
+    });
+    const unlisten = project.runtime.wiretap((told) => hear(context, progress, told));
+    const endSignals = context.io.onSignal((signal) => {
+      if (progress.signal !== null) return context.io.exit(codeOf(signal));
+      progress.signal = signal;
+      context.note('Finishing the running steps. Again to leave at once.');
+    });
+    try {
+      const left = await untilIdle(project, options, progress);
+      if (progress.signal !== null) await project.runtime.close({ graceMs: GRACE_MS });
+      return summary(context, progress, left);
+    } finally {
+      endSignals();
+      unlisten();
+    }
+  });
+
+const codeOf = (signal: 'SIGINT' | 'SIGTERM'): number =>
+  exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted');
+
+/** Looks again until nothing is open but what others hold and keep holding. How many those are. */
+async function untilIdle(
+  project: Project,
+  { wait = true }: RecoverOptions,
+  progress: Progress,
+): Promise<number> {
+  const { runtime, store, agents, leaseMs } = project;
+  const known = new Set(agents.map(({ agent }) => agent.name));
+  const patienceMs = wait ? leaseMs + 1_000 : 0;
+  const isWaitedFor = ({ id }: SessionRow): boolean => {
+    if (progress.taken.has(id)) return true;
+    const since = progress.seen.get(id) ?? Date.now();
+    progress.seen.set(id, since);
+    // a process that died loses its lease in that time; one that lives keeps it
+    return Date.now() - since < patienceMs;
+  };
+  for (let isFirst = true; ; isFirst = false) {
+    const found = await runtime.recover();
+    const rows = await store.list({ limit: MOST, status: 'in_progress' });
+    const open = rows.filter(
+      ({ id, phase, agent }) => phase === 'open' && known.has(agent) && !progress.failed.has(id),
+    );
+    const isBegun = isFirst && found > 0;
+    if (progress.signal !== null || (!isBegun && !open.some(isWaitedFor))) return open.length;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function hear(context: CliContext, { taken, ended }: Progress, told: SessionEvent): void {
+  const { sessionId, owner, event } = told;
+  const id = shortId(sessionId);
+  if (!taken.has(sessionId) && !context.isJson) context.note(`  … ${id} goes on`);
+  taken.add(sessionId);
+  const end = endOf(event);
+  if (end === null) return;
+  ended.add(sessionId);
+  if (context.isJson) context.printJson({ type: 'recovered', session_id: sessionId, owner, end });
+  else context.note(`  ${context.paintNote('green', '✓')} ${id} ${end}`);
+}
+
+function endOf(event: AgentEvent): string | null {
+  if (event.parentAgentId !== null) return null;
+  switch (event.type) {
+    case 'AgentFinished':
+    case 'AgentFailed':
+      return `${event.status} (${event.stopReason ?? 'no reason'}) after ${count(event.stepCount, 'step')}`;
+    case 'AgentPaused':
+      return event.pendingApprovals.length > 0
+        ? `waits for ${count(event.pendingApprovals.length, 'approval')}`
+        : 'is paused';
+    default:
+      return null;
+  }
+}
+
+function summary(context: CliContext, progress: Progress, left: number): number {
+  const { taken, ended, failed, signal } = progress;
+  const exitCode = signal !== null ? codeOf(signal) : failed.size > 0 ? 1 : 0;
+  if (context.isJson)
+    context.printJson({
+      type: 'result',
+      recovered: taken.size,
+      ended: ended.size,
+      failed: failed.size,
+      left_open: left,
+      exit_code: exitCode,
+    });
+  else {
+    const nothing = taken.size === 0;
+    context.print(nothing ? 'Nothing to recover.' : `Recovered ${count(taken.size, 'session')}.`);
+    if (left > 0)
+      context.note(
+        `${count(left, 'session')} left open: at work in another process, or not begun.`,
+      );
+    if (failed.size > 0) context.note(`${count(failed.size, 'session')} could not be worked on.`);
+  }
+  return exitCode;
+}

@@ -1,0 +1,82 @@
+import { grantKinds, type GrantKind, type Grants } from '../../continuation/grants.ts';
+import { AgentError } from '../../errors/agent-error.ts';
+import type { Session } from '../../sessions/session.ts';
+import { stopSentenceOf } from '../../trace/index.ts';
+import { withProject, type CliContext } from '../cli-context.ts';
+import { driveSession, logPlace } from '../drive-session.ts';
+import { findSession } from '../find-session.ts';
+import { shortId } from '../format.ts';
+import { nextCommands } from '../next-commands.ts';
+import { stopLine } from '../run-ending.ts';
+import { usageError } from '../usage-error.ts';
+import { accepted, isStreamed } from './run.ts';
+
+export interface WorkOptions {
+  readonly stream?: boolean;
+  readonly detach?: boolean;
+  readonly yes?: boolean;
+}
+
+export interface ResumeOptions extends WorkOptions {
+  readonly grant?: string;
+}
+
+/** Goes on with a paused session, or past a limit with a grant. */
+export async function resume(
+  context: CliContext,
+  said: string,
+  options: ResumeOptions,
+): Promise<number> {
+  const grant = options.grant === undefined ? undefined : grantFrom(options.grant);
+  const isDetached = options.detach === true;
+  return withProject(
+    context,
+    async (project) => {
+      const { runtime, owner } = project;
+      const session = await findSession(project, said);
+      const begin = (): Promise<Session> =>
+        runtime
+          .resume(session.id, { owner, ...(grant && { grant }) })
+          .catch((error: unknown) => Promise.reject(refusal(context, session, error)));
+      if (isDetached) return accepted(context, session.id, (await begin()).executionId);
+      return driveSession(context, project, {
+        sessionId: session.id,
+        from: await logPlace(project, session),
+        begin,
+        isStreamed: isStreamed(context, options),
+        isApproving: options.yes === true,
+      });
+    },
+    { isDetached },
+  );
+}
+
+/** Why it cannot go on with that, and what to type instead. */
+function refusal(context: CliContext, session: Session, error: unknown): unknown {
+  const stop = stopSentenceOf(session);
+  if (!AgentError.is(error, 'not_resumable') || stop === null) return error;
+  const next = nextCommands(context, session, stop).map((line) => `\n  ${line}`);
+  const id = shortId(session.id);
+  const other = next.length > 0 ? '' : `\n  ${context.command('run', "'…'", '--session', id)}`;
+  return new AgentError(
+    'not_resumable',
+    `Session ${id} cannot go on with that. ${stopLine(stop)}${next.join('')}${other}`,
+    { cause: error, details: error.details },
+  );
+}
+
+const expected = `Expected amounts such as steps=5 or tokens=20000,cost=0.5, with ${grantKinds.join(', ')}.`;
+
+/** `steps=5,tokens=2000` */
+export function grantFrom(text: string): Grants {
+  const grant: Partial<Record<GrantKind, number>> = {};
+  for (const part of text.split(',')) {
+    const [, kind = '', amount = ''] = /^\s*([a-z]+)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(part) ?? [];
+    const known = grantKinds.find((name) => name === kind);
+    const value = Number(amount);
+    if (known === undefined || !(value > 0)) throw usageError(`--grant got "${part}". ${expected}`);
+    if (grant[known] !== undefined) throw usageError(`--grant names ${kind} twice. ${expected}`);
+    grant[known] = value;
+  }
+  return grant;
+}

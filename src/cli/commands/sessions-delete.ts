@@ -1,0 +1,39 @@
+import { withProject, type CliContext } from '../cli-context.ts';
+import { findSession } from '../find-session.ts';
+import { count, oneLine, shortId } from '../format.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Leaves nothing of the sessions behind. Asks first; without anybody to ask it wants `--yes`. */
+export const deleteSessions = (
+  context: CliContext,
+  said: readonly string[],
+  { yes = false }: { readonly yes?: boolean },
+): Promise<number> =>
+  withProject(context, async (project) => {
+    const { runtime, owner } = project;
+    // all are found before the first is gone; `last` would move
+    const sessions = [];
+    for (const each of said) sessions.push(await findSession(project, each));
+    const unique = [...new Map(sessions.map((session) => [session.id, session])).values()];
+    if (!yes) {
+      if (!context.io.isTTY || context.isJson)
+        throw usageError(
+          `This would delete ${count(unique.length, 'session')} for good. Say so with --yes.`,
+        );
+      for (const { id, title } of unique)
+        context.note(`  ${shortId(id)}  ${oneLine(title ?? '(no message yet)', 70)}`);
+      const answer = await context.io.ask(
+        `Delete ${count(unique.length, 'session')} for good? [y/N] `,
+      );
+      if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+        context.note('Nothing was deleted.');
+        return 0;
+      }
+    }
+    for (const { id } of unique) {
+      await runtime.delete(id, { owner });
+      if (context.isJson) context.printJson({ type: 'deleted', id });
+    }
+    if (!context.isJson) context.note(`Deleted ${count(unique.length, 'session')}.`);
+    return 0;
+  });

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { staticFiles, type StaticFiles } from '../server/node.ts';
+
+/** Beside this command in the package; from the sources, where the build puts it. */
+export const consoleFolder = (): string =>
+  fileURLToPath(
+    new URL(import.meta.url.endsWith('.ts') ? '../../dist/console' : '../console', import.meta.url),
+  );
+
+export const hasConsole = (folder: string): boolean => existsSync(join(folder, 'index.html'));
+
+/** The files of the console, or a page that says what is missing: the API works without it. */
+export function consoleFiles(folder: string): StaticFiles {
+  if (hasConsole(folder)) return staticFiles(folder);
+  return ({ method, url }) =>
+    Promise.resolve(method === 'GET' && new URL(url).pathname === '/' ? missingPage() : null);
+}
+
+const missingPage = (): Response =>
+  new Response(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Onward</title>
+<h1>The console is not built</h1>
+<p>The server and its API at <code>/api</code> work. From the sources, build the console with <code>npm run build</code>,
+then start again. In an installed package this should not happen: install it again.</p></html>`,
+    {
+      status: 503,
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'",
+        'x-content-type-options': 'nosniff',
+      },
+    },
+  );

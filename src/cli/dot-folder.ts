@@ -1,0 +1,14 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where the command keeps what belongs to one working folder. */
+export const dotFolder = (folder: string): string => join(folder, '.onward');
+
+/** Makes it, for this user alone, and keeps it out of version control. */
+export function makeDotFolder(folder: string): string {
+  const path = dotFolder(folder);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const ignore = join(path, '.gitignore');
+  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+  return path;
+}

@@ -1,0 +1,186 @@
+import { uuid } from '../ids.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type { Session } from '../sessions/session.ts';
+import { askApproval, type Answer } from './ask-approval.ts';
+import type { CliContext } from './cli-context.ts';
+import { exitCodeNamed, exitCodeOf } from './exit-codes.ts';
+import { followSession } from './follow-session.ts';
+import { shortId } from './format.ts';
+import { liveOutput, type LiveOutput } from './live-output.ts';
+import type { Project } from './project.ts';
+import { printEnding } from './run-ending.ts';
+
+/** How long a step may take to finish after SIGTERM. */
+const GRACE_MS = 10_000;
+
+export interface DriveOptions {
+  readonly sessionId: string;
+  /** The execution that is worked on, and the last number of its log that is old news. Default: a new one. */
+  readonly from?: { readonly executionId: string; readonly after: number };
+  /** Asks for the work. */
+  begin(executionId: string): Promise<unknown>;
+  /** Text as it comes, also where it may be taken back. */
+  readonly isStreamed: boolean;
+  /** Approve whatever is asked. */
+  readonly isApproving?: boolean;
+  /** The work is to end, so nothing that it waits for is asked. */
+  readonly isStopping?: boolean;
+}
+
+/** Where the log of a session stands now, for work that goes on with its execution. */
+export async function logPlace(
+  { runtime, owner }: Project,
+  { id, executionId }: Session,
+): Promise<{ readonly executionId: string; readonly after: number }> {
+  if (executionId === null) return { executionId: uuid(), after: 0 };
+  // the last page tells the end
+  const { seq } = await runtime.events(id, { owner, executionId, after: 0, limit: 1 });
+  return { executionId, after: seq };
+}
+
+/** Works on a session with live output until it rests, asks for approvals, and ends with the explanation. */
+export async function driveSession(
+  context: CliContext,
+  project: Project,
+  options: DriveOptions,
+): Promise<number> {
+  const { runtime, owner } = project;
+  const { sessionId, from = { executionId: uuid(), after: 0 } } = options;
+  checkAgent(project, await runtime.get(sessionId, { owner }));
+  const output = liveOutput(context, sessionId, options.isStreamed);
+  const watch = signalWatch(context, project, sessionId, output);
+  const follower = await followSession(runtime, { sessionId, owner }, from, output);
+  try {
+    const failed = failureOf(project, sessionId);
+    await options.begin(from.executionId);
+    let session: Session;
+    do {
+      session = await settled(project, sessionId, failed);
+      await follower.catchUp();
+      output.rest();
+    } while (!watch.signal && (await answer(context, project, session, options, watch)));
+    const code = watch.signal ? watch.exitCode(session) : exitCodeOf(session);
+    await printEnding(context, project, session, code);
+    return code;
+  } finally {
+    watch.end();
+    await follower.leave();
+  }
+}
+
+/** Nobody here could do the work, and waiting for it would never end. */
+function checkAgent({ agents }: Project, { id, agent: wanted }: Session): void {
+  const known = agents.map(({ agent }) => agent.name);
+  if (known.includes(wanted)) return;
+  throw new AgentError(
+    'unknown_agent',
+    `Session ${shortId(id)} belongs to the agent "${wanted}", which this config does not have. Known: ${known.join(', ')}.`,
+  );
+}
+
+/** Rejects when the work on the session fails here: nobody else may ever take it up. */
+function failureOf(project: Project, sessionId: string): Promise<never> {
+  const failed = new Promise<never>((_resolve, reject) => {
+    project.onFailure((error, id) => {
+      if (id === sessionId) reject(error instanceof Error ? error : new Error(String(error)));
+    });
+  });
+  failed.catch(() => {});
+  return failed;
+}
+
+async function settled(
+  { runtime, owner }: Project,
+  sessionId: string,
+  failed: Promise<never>,
+): Promise<Session> {
+  try {
+    return await Promise.race([runtime.wait(sessionId, { owner }), failed]);
+  } catch (error) {
+    // closed by a signal: the session stays as the step left it
+    if (AgentError.is(error, 'runtime_closed')) return runtime.get(sessionId, { owner });
+    throw error;
+  }
+}
+
+/** Answers what the session waits for, as far as somebody can. False: it is left as it stands. */
+async function answer(
+  context: CliContext,
+  { runtime, owner }: Project,
+  { id, pendingApprovals }: Session,
+  { isApproving = false, isStopping = false }: DriveOptions,
+  watch: SignalWatch,
+): Promise<boolean> {
+  const canAsk = context.io.isTTY && !context.isJson && !isStopping;
+  if (pendingApprovals.length === 0 || !(isApproving || canAsk)) return false;
+  let hasAnswered = false;
+  for (const call of pendingApprovals) {
+    for (;;) {
+      const said: Answer | null = isApproving
+        ? { approve: true }
+        : await watch.asking(() => askApproval(context, call));
+      if (said === null) return hasAnswered;
+      try {
+        await ('deny' in said
+          ? runtime.deny(id, call.callId, { owner, reason: said.deny })
+          : runtime.approve(id, call.callId, { owner, ...(said.args && { args: said.args }) }));
+        hasAnswered = true;
+        break;
+      } catch (error) {
+        // edited arguments that do not fit: the same question again
+        if (!AgentError.is(error, 'invalid_approval') || isApproving) throw error;
+        context.note(`  ${error.message}`);
+      }
+    }
+  }
+  return hasAnswered;
+}
+
+interface SignalWatch {
+  readonly signal: 'SIGINT' | 'SIGTERM' | null;
+  exitCode(session: Session): number;
+  /** While a person is asked, Ctrl-C only leaves the question. */
+  asking<T>(question: () => Promise<T>): Promise<T>;
+  end(): void;
+}
+
+/** Ctrl-C stops the run, SIGTERM hands it over after the step; a second signal leaves at once. */
+function signalWatch(
+  context: CliContext,
+  { runtime, owner }: Project,
+  sessionId: string,
+  output: LiveOutput,
+): SignalWatch {
+  let signal: SignalWatch['signal'] = null;
+  let isAsking = false;
+  const codeOf = (name: SignalWatch['signal']): number =>
+    exitCodeNamed(name === 'SIGTERM' ? 'terminated' : 'interrupted');
+  const end = context.io.onSignal((name) => {
+    if (isAsking && name === 'SIGINT') return;
+    if (signal !== null) return context.io.exit(codeOf(name));
+    signal = name;
+    if (name === 'SIGINT') {
+      output.note('Stopping. Again to leave at once.');
+      void runtime.stop(sessionId, { owner, reason: 'Ctrl-C on the command line' }).catch(() => {});
+    } else {
+      output.note(`Finishing the step of session ${shortId(sessionId)}. Again to leave at once.`);
+      void runtime.close({ graceMs: GRACE_MS });
+    }
+  });
+  return {
+    get signal() {
+      return signal;
+    },
+    // it may have been done before anybody could stop it
+    exitCode: ({ status }) => (status === 'completed' ? 0 : codeOf(signal)),
+    async asking(question) {
+      isAsking = true;
+      try {
+        return await question();
+      } finally {
+        isAsking = false;
+      }
+    },
+    end,
+  };
+}

@@ -1,0 +1,113 @@
+import { StopReason } from '../continuation/stop-reason.ts';
+import { AgentError, type ErrorCode } from '../errors/agent-error.ts';
+import type { Session } from '../sessions/session.ts';
+
+interface ExitCodeRow {
+  readonly code: number;
+  /** As scripts and `--json` name it. */
+  readonly name: string;
+  readonly meaning: string;
+}
+
+/** The one table of exit codes: help, docs and tests read it. */
+export const exitCodes: readonly ExitCodeRow[] = [
+  {
+    code: 0,
+    name: 'completed',
+    meaning: 'The run has completed, or the command did what it says.',
+  },
+  { code: 1, name: 'unexpected', meaning: 'Something went wrong that nobody foresaw.' },
+  { code: 2, name: 'usage', meaning: 'The command line, the config or the installation is wrong.' },
+  { code: 3, name: 'session_not_found', meaning: 'There is no such session of this owner.' },
+  { code: 4, name: 'conflict', meaning: 'The session is at work, or cannot do that as it stands.' },
+  {
+    code: 5,
+    name: 'store_failed',
+    meaning: 'The store of the sessions could not be read or written.',
+  },
+  { code: 6, name: 'address_in_use', meaning: 'The server could not listen on its address.' },
+  { code: 7, name: 'paused', meaning: 'The run waits: for an approval, or to be resumed.' },
+  {
+    code: 8,
+    name: 'processing',
+    meaning: 'The run goes on in another process, or can be recovered.',
+  },
+  { code: 10, name: 'steps_limit', meaning: 'The run stopped at its limit of steps.' },
+  { code: 11, name: 'token_limit', meaning: 'The run stopped at its limit of tokens.' },
+  { code: 12, name: 'time_limit', meaning: 'The run stopped at its time limit.' },
+  { code: 13, name: 'retry_limit', meaning: 'The run failed: all retries were used.' },
+  { code: 14, name: 'error', meaning: 'The run failed: an error that the policy does not retry.' },
+  {
+    code: 15,
+    name: 'finish_reason',
+    meaning: 'The provider cut the answer (length, content filter).',
+  },
+  { code: 16, name: 'guard', meaning: 'A rule stopped the run: cost, no progress, your own.' },
+  { code: 17, name: 'user_requested', meaning: 'Somebody stopped the run.' },
+  {
+    code: 130,
+    name: 'interrupted',
+    meaning: 'Ctrl-C: the run was stopped here and can be resumed.',
+  },
+  {
+    code: 143,
+    name: 'terminated',
+    meaning: 'SIGTERM: the step was finished; `onward recover` goes on.',
+  },
+];
+
+const byName = new Map(exitCodes.map(({ code, name }) => [name, code]));
+
+export const exitCodeNamed = (name: string): number => byName.get(name) ?? 1;
+
+/** How a script learns what became of a run. */
+export function exitCodeOf({ status, stopReason }: Pick<Session, 'status' | 'stopReason'>): number {
+  if (status === 'paused') return exitCodeNamed('paused');
+  if (status === 'in_progress') return exitCodeNamed('processing');
+  return exitCodeNamed(stopReason ?? StopReason.Completed);
+}
+
+const byError: Partial<Record<ErrorCode, string>> = {
+  session_not_found: 'session_not_found',
+  ref_not_found: 'session_not_found',
+  conflict: 'conflict',
+  not_resumable: 'conflict',
+  unknown_approval: 'conflict',
+  execution_open: 'conflict',
+  no_new_message: 'conflict',
+  stale_owner: 'conflict',
+  queue_full: 'conflict',
+  runtime_closed: 'conflict',
+  awaiting_approval: 'paused',
+  store_failed: 'store_failed',
+  invalid_state: 'store_failed',
+  unsupported_state_version: 'store_failed',
+  state_too_large: 'store_failed',
+  invalid_option: 'usage',
+  invalid_approval: 'usage',
+  invalid_message: 'usage',
+  invalid_tool: 'usage',
+  duplicate_tool: 'usage',
+  unknown_agent: 'usage',
+  driver_missing: 'usage',
+  package_missing: 'usage',
+};
+
+/** An error with a name in the table says so itself; one of the library by its code. */
+export function exitCodeOfError(error: unknown): number {
+  if (!AgentError.is(error)) return exitCodeNamed('unexpected');
+  const own = error.details['exitCode'];
+  if (typeof own === 'number') return own;
+  return exitCodeNamed(byError[error.code] ?? 'unexpected');
+}
+
+/** Aligned, for the help. */
+export function exitCodeTable(): string {
+  const width = Math.max(...exitCodes.map(({ name }) => name.length));
+  return exitCodes
+    .map(
+      ({ code, name, meaning }) =>
+        `  ${String(code).padStart(3)}  ${name.padEnd(width)}  ${meaning}`,
+    )
+    .join('\n');
+}

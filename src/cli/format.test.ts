@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { ago, argsSummary, duration, grantText, money, oneLine, shortId } from './format.ts';
+import { paintFor, printable } from './paint.ts';
+
+describe('numbers for people', () => {
+  it.each([
+    [0.4, '0 ms'],
+    [999, '999 ms'],
+    [1_234, '1.2 s'],
+    [65_000, '1m 05s'],
+    [3_725_000, '1h 02m'],
+  ])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+
+  it.each([
+    [null, ''],
+    [0, '$0.00'],
+    [1.2, '$1.20'],
+    [0.00012, '$0.00012'],
+    [0.0534, '$0.053'],
+    [1e-9, '$0.00000000'],
+  ])('%s costs %s', (cost, text) => expect(money(cost)).toBe(text));
+
+  it.each([
+    [10_000, 'just now'],
+    [5 * 60_000, '5 min ago'],
+    [3 * 3_600_000, '3 h ago'],
+    [3 * 86_400_000, '3 days ago'],
+    [90 * 86_400_000, '2026-01-01'],
+  ])('%d ms before is %s', (ms, text) => {
+    const at = Date.parse('2026-01-01T00:00:00Z');
+    expect(ago('2026-01-01T00:00:00Z', at + ms)).toBe(text);
+  });
+});
+
+describe('texts for a line', () => {
+  it('are cut at whole characters, without control characters', () => {
+    expect(oneLine('a\n\tb  c', 10)).toBe('a b c');
+    expect(oneLine('😀'.repeat(10), 4)).toBe('😀😀😀…');
+    expect(oneLine('\u001b[31mred\u001b]0;title\u0007', 40)).toBe('[31mred]0;title');
+    expect(printable('a\r\u001b[2Kb\nc\u202ed')).toBe('a[2Kb\ncd');
+    expect(argsSummary({})).toBe('');
+    expect(argsSummary({ a: 1 })).toBe('{"a":1}');
+  });
+
+  it('ids that nobody chose are short', () => {
+    expect(shortId('1a2b3c4d-0000-4000-8000-000000000000')).toBe('1a2b3c4d');
+    expect(shortId('order-1')).toBe('order-1');
+    expect(grantText({ steps: 5, cost: 0.5 })).toBe('steps=5,cost=0.5');
+  });
+});
+
+describe('colours', () => {
+  const terminal = { write: () => {}, isTTY: true };
+  const pipe = { write: () => {}, isTTY: false };
+  const red = '\u001b[31mx\u001b[39m';
+  it.each([
+    ['a terminal has them', terminal, {}, true, red],
+    ['a pipe has none', pipe, {}, true, 'x'],
+    ['NO_COLOR', terminal, { NO_COLOR: '1' }, true, 'x'],
+    ['an empty NO_COLOR says nothing', terminal, { NO_COLOR: '' }, true, red],
+    ['FORCE_COLOR', pipe, { FORCE_COLOR: '1' }, true, red],
+    ['FORCE_COLOR=0', terminal, { FORCE_COLOR: '0' }, true, 'x'],
+    ['NO_COLOR beats FORCE_COLOR', pipe, { NO_COLOR: '1', FORCE_COLOR: '1' }, true, 'x'],
+    ['--no-color beats all', terminal, { FORCE_COLOR: '1' }, false, 'x'],
+    ['a dumb terminal has none', terminal, { TERM: 'dumb' }, true, 'x'],
+  ])('%s', (_name, output, env, isAllowed, shown) => {
+    expect(paintFor(output, { env }, isAllowed)('red', 'x')).toBe(shown);
+  });
+});

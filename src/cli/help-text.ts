@@ -1,0 +1,88 @@
+import { exitCodeTable } from './exit-codes.ts';
+
+/** Behind the help of the command itself. */
+export const mainHelp = `
+Examples:
+  $ onward dev                                     server, console and store; the address is printed
+  $ onward run "Which programs renew this quarter?"
+  $ onward explain last                            why it went on, step by step, and why it stopped
+  $ onward resume last --grant steps=5             past a limit, with exactly that
+  $ onward approve last                            answer the call that waits
+  $ onward init my-agents                          a small project to begin with
+
+A session is named by its id, by the first letters of it (at least 4), or as "last".
+Without a config file (onward.config.ts, .mts, .js or .mjs) a demo agent answers, with no key and no network.
+
+Environment:
+  OPENAI_API_KEY   lets the demo agent run on a model of OpenAI's
+  ONWARD_MODEL     which model that is, such as openai:gpt-5 or ollama:llama3.2
+  ONWARD_TOKEN     token of the dev server
+  ONWARD_DEBUG=1   shows stack traces, as --debug does
+  NO_COLOR, FORCE_COLOR
+
+Exit codes tell scripts how a run ended: onward help exit-codes
+`;
+
+export const exitCodeHelp: string = `Exit codes of onward:
+
+${exitCodeTable()}
+
+run, resume, approve and deny end with the code of the run. stop, explain, sessions and recover end with 0 when they did
+what they say, whatever the run's own end was.
+`;
+
+export const runHelp = `
+The answer goes to stdout, everything else to stderr. On a terminal text comes as it is made. A pipe gets whole answers
+only: no text that was taken back, none that went along with a tool call (--stream gives all of it, as it comes).
+
+Ctrl-C stops the run, which can be resumed; a second one leaves at once. SIGTERM finishes the step and leaves the
+session to another process.
+
+--json writes one JSON object a line: the envelopes that a screen gets (agent.status, agent.message, agent.step.*,
+agent.tool.*, agent.approval.requested, agent.continuation, agent.stream.*), and last
+  {"type":"result","session_id":…,"status":…,"stop_reason":…,"exit_code":…,"output":…,"explanation":…,"next":[…]}
+
+Examples:
+  $ onward run "Add a lead for Helvetia Robotics"
+  $ onward run "And one for Nordlicht" --session last
+  $ git log -5 | onward run - > notes.txt
+  $ onward run "Clean up" --yes --json | jq -r 'select(.type == "result").output'
+`;
+
+export const devHelp = `
+Everything is in one process: the HTTP API under /api, the console, and the sessions in .onward/sessions.db. What an
+earlier process left unfinished goes on. Only this machine can reach it, and only with its token, which is kept in
+.onward/token so that an open page survives a restart.
+
+Examples:
+  $ onward dev --open
+  $ onward dev --port 8080
+  $ onward dev --host 0.0.0.0 --token "$MY_TOKEN"
+`;
+
+export const explainHelp = `
+Voices are in order of precedence: forbid, request, allow stop, allow. The arrow marks the one that decided.
+
+Examples:
+  $ onward explain last
+  $ onward explain 1a2b3c4d --step 2
+  $ onward explain last --json | jq '.steps[].outcome.resolvedBy'
+`;
+
+export const resumeHelp = `
+A run that met a limit says which grant would let it go on. Kinds: steps, tokens, cost, seconds, retries.
+
+Examples:
+  $ onward resume last
+  $ onward resume last --grant steps=5
+  $ onward resume 1a2b3c4d --grant tokens=20000,cost=0.5
+`;
+
+export const answerHelp = `
+Without a call id the only call that waits is answered. approve --yes approves all, and what is asked after them.
+
+Examples:
+  $ onward approve last
+  $ onward approve last --args '{"id": 7}'
+  $ onward deny last --reason "still in use"
+`;

@@ -1,0 +1,98 @@
+export interface InitFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface InitChoices {
+  /** Whether the project's Node can read it, by itself or through jiti. */
+  readonly isTypeScript: boolean;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A small project that works as it is: no key, no network. */
+export function initFiles(choices: InitChoices): readonly InitFile[] {
+  const ending = choices.isTypeScript ? 'ts' : 'mjs';
+  return [
+    { name: `onward.config.${ending}`, text: configText(ending) },
+    { name: `stand-in-model.${ending}`, text: standInText(choices.isTypeScript) },
+    { name: 'package.json', text: packageText(choices) },
+  ];
+}
+
+/** A line of theirs, which must not look like one of ours. */
+const importLine = (names: string, source: string): string =>
+  ['import', names, 'from', `'${source}';`].join(' ');
+
+const configText = (ending: string): string =>
+  [
+    importLine('{ AgentBuilder, defineTool }', 'onward'),
+    importLine('{ defineConfig }', 'onward/config'),
+    importLine('{ standIn }', `./stand-in-model.${ending}`),
+    '',
+    configBody,
+  ].join('\n');
+
+const configBody = `const countWords = defineTool({
+  name: 'count_words',
+  description: 'Counts the words of a text.',
+  parameters: {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    required: ['text'],
+  },
+  execute: ({ text }) => ({ words: String(text).split(/\\s+/).filter(Boolean).length }),
+});
+
+// a real model is its name: 'openai:gpt-5', 'groq:…', 'ollama:…', or any model of the AI SDK
+const model = process.env['OPENAI_API_KEY'] ? 'openai:gpt-5-mini' : standIn;
+
+const assistant = AgentBuilder.base()
+  .withName('assistant')
+  .withSystemPrompt('You help with texts. Count words with the tool, never by yourself.')
+  .withModel(model)
+  .withTools(countWords)
+  .withMaxSteps(5)
+  .build();
+
+export default defineConfig({
+  agents: [
+    {
+      agent: assistant,
+      title: 'Assistant',
+      isDemo: model === standIn,
+      suggestions: ['How many words has this sentence?'],
+    },
+  ],
+});
+`;
+
+const standInText = (isTypeScript: boolean): string => `${
+  isTypeScript ? `${importLine('type { InferenceDriver }', 'onward')}\n\n` : ''
+}/** Answers where there is no key: calls the tool once, then says what came back. Delete it when you have a model. */
+export const standIn = {
+  name: 'stand-in',
+  async infer({ messages }) {
+    const last = messages.last();
+    const usage = { input: 20, output: 10, total: 30 };
+    if (last?.isTool())
+      return { content: \`The tool says: \${last.text}\`, toolCalls: [], finishReason: 'stop', usage };
+    const args = { text: last?.text ?? '' };
+    return { content: '', toolCalls: [{ name: 'count_words', args }], finishReason: 'tool_calls', usage };
+  },
+}${isTypeScript ? ' satisfies InferenceDriver' : ''};
+`;
+
+const packageText = ({ name, version, isTypeScript }: InitChoices): string =>
+  `${JSON.stringify(
+    {
+      name,
+      private: true,
+      type: 'module',
+      scripts: { dev: 'onward dev', start: 'onward dev' },
+      dependencies: { onward: `^${version}` },
+      ...(isTypeScript && { devDependencies: { jiti: '^2.7.0' } }),
+    },
+    null,
+    2,
+  )}\n`;

@@ -1,0 +1,33 @@
+import type { Session } from '../sessions/session.ts';
+import type { StopSentence } from '../trace/index.ts';
+import type { CliContext } from './cli-context.ts';
+import { grantText, shortId } from './format.ts';
+
+/** What to type next, exactly: to answer, to go on, or to send a new message. */
+export function nextCommands(
+  context: CliContext,
+  session: Pick<Session, 'id' | 'pendingApprovals'>,
+  stop: StopSentence | null,
+): readonly string[] {
+  const id = shortId(session.id);
+  const pending = session.pendingApprovals;
+  if (pending.length > 0) {
+    // the only call need not be named
+    const calls = pending.length === 1 ? [[]] : pending.map(({ callId }) => [callId]);
+    const which = pending.length === 1 ? [] : ['<call>'];
+    return [
+      ...calls.map((call) => context.command('approve', id, ...call)),
+      context.command('deny', id, ...which, '--reason', "'…'"),
+    ];
+  }
+  switch (stop?.action?.kind) {
+    case 'grant':
+      return [context.command('resume', id, '--grant', grantText(stop.action.grant))];
+    case 'resume':
+      return [context.command('resume', id)];
+    case 'message':
+      return [context.command('run', "'…'", '--session', id)];
+    default:
+      return [];
+  }
+}

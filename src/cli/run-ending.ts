@@ -1,0 +1,97 @@
+import { statusFacts } from '../agent/agent-status.ts';
+import type { Session } from '../sessions/session.ts';
+import { readTrace, type StopSentence, type Trace } from '../trace/index.ts';
+import type { CliContext } from './cli-context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { count, duration, money, oneLine, shortId } from './format.ts';
+import { nextCommands } from './next-commands.ts';
+import type { Project } from './project.ts';
+
+/** "Stopped because … — it would go on if …." */
+export function stopLine({ lead, because, goOnIf }: StopSentence): string {
+  const why = `${lead} ${oneLine(because, 1_000)}`;
+  return goOnIf === null ? `${why}.` : `${why} — it would go on if ${oneLine(goOnIf, 1_000)}.`;
+}
+
+/** The last words of a command that worked on a session: why it stands where it does, and what to type next. */
+export async function printEnding(
+  context: CliContext,
+  project: Project,
+  session: Session,
+  exitCode: number,
+): Promise<void> {
+  const { runtime, owner } = project;
+  const trace = await readTrace(runtime, session.id, { owner });
+  const next = nextCommands(context, session, trace.stop);
+  if (context.isJson) return context.printJson(resultLine(context, session, trace, next, exitCode));
+  const { note, paintNote } = context;
+  note();
+  note(paintNote('bold', trace.stop ? stopLine(trace.stop) : openLine(session)));
+  if (trace.stop?.note != null) note(`  ${oneLine(trace.stop.note, 1_000)}`);
+  for (const { tool, args } of session.pendingApprovals)
+    note(`  ${tool} ${oneLine(JSON.stringify(args), 300)}`);
+  for (const line of next) note(`  ${paintNote('cyan', line)}`);
+  note(
+    paintNote(
+      'dim',
+      `${factsLine(session.id, trace)} · ${context.command('explain', shortId(session.id))}`,
+    ),
+  );
+}
+
+const openLine = ({ status }: Session): string =>
+  status === 'pending'
+    ? 'Nothing has run yet.'
+    : 'It is at work in another process, or waits for one: `onward recover` takes it up.';
+
+/** `session 1a2b3c4d · 5 steps · 3.2 s · 1,204 tokens · $0.01`. */
+export function factsLine(sessionId: string, { totals }: Trace): string {
+  return [
+    `session ${shortId(sessionId)}`,
+    count(totals.steps.used, 'step'),
+    duration(totals.seconds.used * 1_000),
+    count(totals.tokens.used, 'token'),
+    money(totals.cost.used),
+  ]
+    .filter((fact) => fact !== '')
+    .join(' · ');
+}
+
+/** The last line of `--json`: in the words of the envelopes before it. */
+function resultLine(
+  context: CliContext,
+  session: Session,
+  trace: Trace,
+  next: readonly string[],
+  exitCode: number,
+): Record<string, unknown> {
+  const { status, stopReason } = session;
+  const { steps, seconds, cost } = trace.totals;
+  return {
+    type: 'result',
+    session_id: session.id,
+    execution_id: session.executionId,
+    status: statusFacts(status, stopReason).broadcast,
+    stop_reason: stopReason,
+    exit_code: exitCode,
+    exit_name: exitCodes.find(({ code }) => code === exitCode)?.name ?? 'unexpected',
+    output: session.output,
+    explanation: trace.stop ? stopLine(trace.stop) : null,
+    stop: trace.stop,
+    pending_approvals: session.pendingApprovals.map(({ callId, tool, args, path }) => ({
+      tool_call_id: callId,
+      tool,
+      args,
+      path,
+    })),
+    next,
+    explain: context.command('explain', shortId(session.id)),
+    usage: {
+      steps: steps.used,
+      seconds: seconds.used,
+      input: trace.totals.inputTokens,
+      output: trace.totals.outputTokens,
+      cost: cost.used,
+    },
+  };
+}

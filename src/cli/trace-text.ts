@@ -1,0 +1,161 @@
+import { forbidOrder } from '../continuation/stop-reason.ts';
+import type { ContinuationDecision } from '../continuation/decision.ts';
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import { wentOnBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { count, duration, money, number, oneLine } from './format.ts';
+import type { Paint } from './paint.ts';
+import { textTable } from './text-table.ts';
+
+/** In order of precedence; shapes first, as in the console. */
+const rungs: readonly {
+  readonly decision: ContinuationDecision;
+  readonly glyph: string;
+  readonly name: string;
+  readonly style: 'red' | 'blue' | 'yellow' | 'dim';
+}[] = [
+  { decision: 'forbid', glyph: '■', name: 'forbid', style: 'red' },
+  { decision: 'request', glyph: '▲', name: 'request', style: 'blue' },
+  { decision: 'stop', glyph: '◧', name: 'allow stop', style: 'yellow' },
+  { decision: 'allow', glyph: '○', name: 'allow', style: 'dim' },
+];
+
+const columns = [
+  { title: 'STEP', align: 'right' },
+  { title: 'TIME', align: 'right' },
+  { title: 'WORK' },
+  { title: 'TOKENS', align: 'right' },
+  { title: 'COST', align: 'right' },
+  { title: 'VERDICT' },
+] as const;
+
+/** Every step in a line: how long, what it did, what it cost, what was decided and by whom. */
+export function stepTable({ steps }: Trace, paint: Paint): string[] {
+  const hasCost = steps.some(({ cost }) => cost !== null && cost > 0);
+  const shown = columns.filter(({ title }) => hasCost || title !== 'COST');
+  const rows = steps.map((step) => {
+    const cells: Record<string, string> = {
+      STEP: `${step.number}${step.attempt > 1 ? ` (try ${step.attempt})` : ''}`,
+      TIME: duration(step.durationMs),
+      WORK: workText(step),
+      TOKENS: number(step.inputTokens + step.outputTokens),
+      COST: money(step.cost),
+      VERDICT: verdictText(step),
+    };
+    return shown.map(({ title }) => cells[title] ?? '');
+  });
+  return textTable(shown, rows, paint, (text, column, row) => {
+    if (shown[column]?.title !== 'VERDICT') return text;
+    const style = styleOf(steps[row]?.outcome ?? null);
+    return style === null ? paint('dim', text) : paint(style, text);
+  });
+}
+
+const styleOf = (outcome: ContinuationOutcomeJSON | null) =>
+  rungs.find(({ decision }) => decision === outcome?.decision)?.style ?? null;
+
+function workText({ type, bars, waitMs, softLanding }: TraceStep): string {
+  const tools = timesEach(bars.filter(({ kind }) => kind === 'tool').map(barText));
+  const model = bars.find(({ kind }) => kind === 'model');
+  const said = tools.length > 0 ? tools.join(', ') : modelText(type, model);
+  const wait = waitMs > 0 ? `, then waited ${duration(waitMs)}` : '';
+  return `${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
+}
+
+/** `update_lead ×3` */
+function timesEach(texts: readonly string[]): string[] {
+  const times = new Map<string, number>();
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
+  return Array.from(times, ([text, n]) => (n === 1 ? text : `${text} ×${n}`));
+}
+
+const barText = ({ name, state, retry, answer }: TraceBar): string =>
+  [
+    name,
+    state === 'ok' ? '' : ` ${state}`,
+    retry ? ` (retry ${retry.number}${retry.limit === null ? '' : `/${retry.limit}`})` : '',
+    answer === null ? '' : ` (${answer})`,
+  ].join('');
+
+function modelText(type: TraceStep['type'], model: TraceBar | undefined): string {
+  if (model?.error) return `model call failed: ${model.error}`;
+  if (type === 'running' || type === 'waiting') return type;
+  return 'model answered';
+}
+
+function verdictText({ outcome, type }: TraceStep): string {
+  if (!outcome) return type === 'waiting' ? 'waits, no verdict yet' : 'no verdict yet';
+  const { shouldContinue, stopReason, resolvedBy } = outcome;
+  return `${shouldContinue ? 'goes on' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
+}
+
+/** Every voice of a verdict in order of precedence, with its numbers; the decisive one is marked. */
+export function voiceLines(outcome: ContinuationOutcomeJSON, paint: Paint): string[] {
+  const width = Math.max(...outcome.evaluations.map(({ criterion }) => criterion.length), 0);
+  const lines: string[] = [];
+  let isOutranked = false;
+  for (const { decision, glyph, name, style } of rungs) {
+    const voices = outcome.evaluations
+      .filter((voice) => voice.decision === decision)
+      .toSorted(byRank);
+    // that nobody forbade is part of the reason; whom nobody needed to ask is not
+    if (voices.length === 0 && !isOutranked) lines.push(paint('dim', `  ${glyph} ${name}: nobody`));
+    for (const voice of voices) {
+      const isDecisive = !isOutranked && voice.criterion === outcome.resolvedBy;
+      const mark = isDecisive ? paint('bold', '→') : ' ';
+      const label = `${glyph} ${name.padEnd(10)}`;
+      const said = `${voice.criterion.padEnd(width)}  ${oneLine(voice.reason, 200)}${meterText(voice)}`;
+      lines.push(`${mark} ${paint(style, label)}  ${isDecisive ? paint('bold', said) : said}`);
+    }
+    if (outcome.decision === decision) isOutranked = true;
+  }
+  return lines;
+}
+
+const rankOf = ({ stopReason }: ContinuationEvaluation): number =>
+  forbidOrder.indexOf(stopReason ?? 'guard');
+const byRank = (a: ContinuationEvaluation, b: ContinuationEvaluation): number =>
+  a.decision === 'forbid' ? rankOf(a) - rankOf(b) : 0;
+
+/** Used and limit, where the reason does not name them itself. */
+function meterText({ context, reason }: ContinuationEvaluation): string {
+  const { used, limit } = context;
+  if (typeof used !== 'number' || typeof limit !== 'number') return '';
+  const has = (value: number): boolean =>
+    reason.includes(String(value)) || reason.includes(number(value));
+  return has(limit) ? '' : ` (${number(used)} of ${number(limit)})`;
+}
+
+/** "Went on because …" of a step that led to another. */
+export const wentOnLine = (outcome: ContinuationOutcomeJSON): string | null => {
+  const text = wentOnBecause(outcome);
+  return text === null ? null : `${oneLine(text, 1_000)}.`;
+};
+
+/** Where the time and the budget went. */
+export function totalsLine({ totals }: Trace): string {
+  const of = (used: string, limit: string | null): string =>
+    limit === null ? used : `${used} of ${limit}`;
+  const { steps, seconds, tokens, cost } = totals;
+  const limitOf = (limit: number | null, show: (value: number) => string): string | null =>
+    limit === null ? null : show(limit);
+  const facts = [
+    `${of(number(steps.used), limitOf(steps.limit, number))} steps`,
+    `${of(
+      duration(seconds.used * 1_000),
+      limitOf(seconds.limit, (s) => duration(s * 1_000)),
+    )} worked`,
+    `${of(number(tokens.used), limitOf(tokens.limit, number))} tokens`,
+    cost.used === null ? '' : of(money(cost.used), limitOf(cost.limit, money)),
+  ];
+  const beside = [
+    `model ${duration(totals.modelMs)}`,
+    `tools ${duration(totals.toolMs)}`,
+    totals.backoffMs > 0 ? `backoff ${duration(totals.backoffMs)}` : '',
+    totals.pausedMs > 0 ? `waited for people ${duration(totals.pausedMs)}, not counted` : '',
+    totals.failedCalls > 0
+      ? `${count(totals.failedCalls, 'failed call')}, not counted as steps`
+      : '',
+  ];
+  return `${facts.filter(Boolean).join(' · ')}  (${beside.filter(Boolean).join(', ')})`;
+}

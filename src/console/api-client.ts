@@ -1,0 +1,136 @@
+import { isRecord, type JsonValue } from '../json.ts';
+import type { ServerInfo, SessionDetail, SessionSummary } from '../server/api.ts';
+import type { Trace } from '../trace/trace.ts';
+import { httpSession } from '../ui/sources/http-actions.ts';
+import { ApiProblem, problemIn } from './api-problem.ts';
+
+export interface ApiOptions {
+  /** Such as `/api`, without a slash at the end. */
+  readonly base: string;
+  readonly token: () => string | null;
+  /** Called with every 401. */
+  readonly onSignedOut?: () => void;
+  readonly fetch?: typeof fetch;
+  /** Default: 15 seconds. */
+  readonly timeoutMs?: number;
+}
+
+export interface SessionsQuery {
+  readonly search?: string;
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+export interface SessionsPage {
+  readonly sessions: readonly SessionSummary[];
+  readonly cursor: string | null;
+}
+
+export interface TraceQuery {
+  readonly execution?: string | null;
+  /** Steps before this one. */
+  readonly before?: number;
+  readonly limit?: number;
+}
+
+/** The HTTP API as functions; each rejects with an `ApiProblem`. What a user does in a session is in `live`. */
+export interface Api {
+  info(signal?: AbortSignal): Promise<ServerInfo>;
+  sessions(query?: SessionsQuery, signal?: AbortSignal): Promise<SessionsPage>;
+  session(id: string, signal?: AbortSignal): Promise<SessionDetail>;
+  create(body: { readonly agent?: string; readonly message?: string }): Promise<SessionDetail>;
+  remove(id: string): Promise<void>;
+  fork(id: string, atStep?: number): Promise<SessionDetail>;
+  pause(id: string, reason?: string): Promise<SessionDetail>;
+  trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
+  ref(id: string, ref: string): Promise<JsonValue>;
+  /** For `useAgentSession`. */
+  live(id: string): ReturnType<typeof httpSession>;
+}
+
+export function apiClient(options: ApiOptions): Api {
+  const { base, token, onSignedOut, timeoutMs = 15_000 } = options;
+  const send: typeof fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
+  const headers = (): Record<string, string> => {
+    const held = token();
+    return held === null ? {} : { authorization: `Bearer ${held}` };
+  };
+
+  async function ask(method: string, path: string, more: Asked = {}): Promise<unknown> {
+    const { body, signal } = more;
+    const time = AbortSignal.timeout(timeoutMs);
+    let response: Response;
+    let answer: unknown;
+    try {
+      response = await send(`${base}${path}`, {
+        method,
+        cache: 'no-store',
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers(),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([signal, time]) : time,
+      });
+      answer = response.status === 204 ? null : parsed(await response.text());
+    } catch (cause) {
+      if (signal?.aborted) throw new ApiProblem(0, 'aborted', 'Nobody waits for it.', { cause });
+      throw time.aborted
+        ? new ApiProblem(0, 'timeout', `No answer within ${timeoutMs / 1000} s.`, { cause })
+        : new ApiProblem(0, 'unreachable', 'The server does not answer.', { cause });
+    }
+    if (response.status === 401) onSignedOut?.();
+    if (!response.ok) throw problemIn(response.status, answer);
+    if (answer === undefined)
+      throw new ApiProblem(502, 'unreadable', 'What answers here is not the Onward server.');
+    return answer;
+  }
+  /** The answers are those of `src/server/api.ts`, made by the server of the same version. */
+  const read = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+    ask('GET', path, { ...(signal && { signal }) }) as Promise<T>;
+  const post = <T>(path: string, body: unknown): Promise<T> =>
+    ask('POST', path, { body }) as Promise<T>;
+  const at = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+
+  return {
+    info: (signal) => read('/info', signal),
+    sessions: (query = {}, signal) => read(`/sessions${queryText(query)}`, signal),
+    session: (id, signal) => read(at(id), signal),
+    create: (body) => post('/sessions', body),
+    remove: async (id) => {
+      await ask('DELETE', at(id));
+    },
+    fork: (id, atStep) => post(`${at(id)}/fork`, atStep === undefined ? {} : { atStep }),
+    pause: (id, reason) => post(`${at(id)}/pause`, reason === undefined ? {} : { reason }),
+    trace: (id, query = {}, signal) => read(`${at(id)}/trace${queryText(query)}`, signal),
+    ref: async (id, ref) => {
+      const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);
+      return isRecord(answer) ? (answer['value'] as JsonValue) : null;
+    },
+    live: (id) => httpSession({ base, sessionId: id, headers, fetch: send, whenBusy: 'queue' }),
+  };
+}
+
+interface Asked {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** Undefined where it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function queryText(query: object): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, unknown][])
+    if (typeof value === 'number' || (typeof value === 'string' && value !== ''))
+      params.set(name, String(value));
+  const text = params.toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,52 @@
+import { isRecord } from '../json.ts';
+
+/** Why a request did not do what it should: the server's words, or what the browser knows. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  /** 0 where there was no answer. */
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** Nobody is there, or what is there cannot speak for the server. */
+  get isUnreachable(): boolean {
+    return this.status === 0 || this.status >= 502;
+  }
+
+  get isSignedOut(): boolean {
+    return this.status === 401;
+  }
+
+  /** Foreign and deleted sessions look the same. */
+  get isNotFound(): boolean {
+    return this.status === 404 || this.status === 403 || this.status === 410;
+  }
+}
+
+/** The answer of a server that is not 2xx. */
+export function problemIn(status: number, answer: unknown): ApiProblem {
+  const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
+  const { code, message } = error;
+  return new ApiProblem(
+    status,
+    typeof code === 'string' ? code : `http_${status}`,
+    typeof message === 'string' ? message : `The server answered ${status}.`,
+  );
+}
+
+/** Errors of actions and of the event stream carry a status and a code too. */
+export function problemOf(thrown: unknown): ApiProblem {
+  if (thrown instanceof ApiProblem) return thrown;
+  const { status, code, message } = (isRecord(thrown) ? thrown : {}) as Partial<ApiProblem>;
+  return new ApiProblem(
+    typeof status === 'number' ? status : 0,
+    typeof code === 'string' ? code : 'unreachable',
+    typeof message === 'string' ? message : 'The server does not answer.',
+    { cause: thrown },
+  );
+}

@@ -1,0 +1,119 @@
+import { isRecord, type JsonObject, type JsonValue } from '../../json.ts';
+
+/** "Delete lead_1874?", in parts: the value stands out. Made of the call's own words, and of nothing else. */
+export interface Question {
+  readonly ask: string;
+  readonly what: string | null;
+}
+
+/** Names of arguments that say what a call is about, best first. */
+const telling = ['id', 'name', 'title', 'email', 'domain', 'path', 'url', 'query', 'subject', 'to'];
+const longest = 48;
+
+export function questionOf(tool: string, args: unknown): Question {
+  const words = wordsOf(tool);
+  const [verb = 'Run', ...things] = words;
+  const what = isRecord(args) ? subjectOf(args, things) : null;
+  const start = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
+  // "lead_1874" says by itself that it is a lead
+  const noun = things.at(-1)?.toLowerCase();
+  const isSaid = what !== null && noun !== undefined && what.toLowerCase().startsWith(noun);
+  return { ask: [start, ...(isSaid ? [] : things)].join(' '), what };
+}
+
+export const questionText = ({ ask, what }: Question): string =>
+  what === null ? `${ask}?` : `${ask} ${what}?`;
+
+/** `delete_lead`, `deleteLead` and `crm.delete-lead` as words. */
+const wordsOf = (tool: string): readonly string[] =>
+  (tool.split(/[./:]/).at(-1) ?? tool)
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .split(/[\s_-]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase());
+
+function subjectOf(
+  args: Readonly<Record<string, unknown>>,
+  things: readonly string[],
+): string | null {
+  const noun = things.join('_');
+  const last = things.at(-1) ?? '';
+  const names = [
+    ...telling.slice(0, 1),
+    `${noun}_id`,
+    `${last}_id`,
+    `${last}Id`,
+    noun,
+    last,
+    ...telling,
+  ];
+  for (const name of names) {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof value === 'number') return String(value);
+    if (typeof value === 'string' && value.trim() !== '' && value.length <= longest) return value;
+  }
+  return null;
+}
+
+export type FieldKind = 'text' | 'long' | 'number' | 'boolean' | 'json';
+
+/** What one argument looks like in a form. */
+export interface ArgField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly before: JsonValue;
+}
+
+export const fieldsOf = (args: JsonObject): readonly ArgField[] =>
+  Object.entries(args).map(([name, before]) => ({ name, kind: kindOf(before), before }));
+
+function kindOf(value: JsonValue): FieldKind {
+  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'number') return 'number';
+  if (typeof value !== 'string') return 'json';
+  return value.length > 60 || value.includes('\n') ? 'long' : 'text';
+}
+
+export const fieldText = ({ kind, before }: ArgField): string =>
+  typeof before === 'string' ? before : JSON.stringify(before, null, kind === 'json' ? 2 : 0);
+
+export type FieldValue =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly problem: string };
+
+/** What was typed, as the type that it had. */
+export function readField({ kind }: ArgField, text: string): FieldValue {
+  if (kind === 'text' || kind === 'long') return { ok: true, value: text };
+  if (kind === 'boolean') return { ok: true, value: text === 'true' };
+  if (kind === 'number') {
+    const value = Number(text);
+    return text.trim() !== '' && Number.isFinite(value)
+      ? { ok: true, value }
+      : { ok: false, problem: 'This is not a number.' };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) as JsonValue };
+  } catch (error) {
+    return { ok: false, problem: `This is not JSON: ${(error as Error).message}` };
+  }
+}
+
+export interface Change {
+  readonly name: string;
+  readonly before: JsonValue;
+  readonly after: JsonValue;
+}
+
+/** "1 change: notify_owner true → false." */
+export function changesText(changes: readonly Change[]): string {
+  const [only] = changes;
+  if (!only) return 'No changes.';
+  if (changes.length === 1)
+    return `1 change: ${only.name} ${shortJson(only.before)} → ${shortJson(only.after)}.`;
+  return `${changes.length} changes: ${changes.map(({ name }) => name).join(', ')}.`;
+}
+
+const shortJson = (value: JsonValue): string => {
+  const text = typeof value === 'string' ? value || '""' : JSON.stringify(value);
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+};

@@ -1,0 +1,16 @@
+import type { BroadcastStatus } from '../../agent/agent-status.ts';
+import type { AgentInfo } from '../../server/api.ts';
+
+/** Why nothing can be sent; null when it can. */
+export function blockedBy(status: BroadcastStatus, approvals: number): string | null {
+  if (approvals > 1) return `Answer the ${approvals} approvals first`;
+  if (approvals === 1) return 'Answer the approval first';
+  return status === 'paused' ? 'Paused: resume it first, or stop it' : null;
+}
+
+export function placeholderOf(status: BroadcastStatus, agent: AgentInfo | null): string {
+  if (status === 'processing') return 'Queue a message';
+  if (status === 'stopped' || status === 'failed' || status === 'cancelled')
+    return 'Send a new message instead';
+  return agent && status === 'idle' ? `Message ${agent.title}` : 'Send a message';
+}

@@ -1,0 +1,27 @@
+import { useState, type ReactElement, type ReactNode } from 'react';
+import { Glyph } from '../glyphs.tsx';
+import { earlierText, type Turn } from './turns.ts';
+
+export interface EarlierTurnsProps {
+  readonly turns: readonly Turn[];
+  readonly children: (turns: readonly Turn[]) => ReactNode;
+}
+
+/** What was said before, in one line. Opened, it grows below that line, which stays where it is. */
+export function EarlierTurns({ turns, children }: EarlierTurnsProps): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="earlier"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Glyph name="chevron" size={12} />
+        {earlierText(turns)}
+      </button>
+      {isOpen && children(turns)}
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ReactElement } from 'react';
+import { Glyph } from '../glyphs.tsx';
+import { durationText } from './times.ts';
+import { failureWords, type ModelFailure } from './trace-facts.ts';
+
+/** A call of the model that failed: what it said, how long the run waited, and whether it went on. */
+export function FailureLine({ failure }: { readonly failure: ModelFailure }): ReactElement {
+  const [title, words] = failureWords(failure);
+  return (
+    <li data-kind={failure.isLast && !failure.willRetry ? 'failed' : 'wait'}>
+      <Glyph name={failure.isLast && !failure.willRetry ? 'failed' : 'retry'} size={14} />
+      <span>
+        <b>{title}</b>
+        {` — ${words.replace(/[.\s]+$/, '')}. ${nextText(failure)}`}
+      </span>
+      <span className="call-time">{durationText(failure.durationMs + failure.waitMs)}</span>
+    </li>
+  );
+}
+
+function nextText({ waitMs, isLast, willRetry, attempt }: ModelFailure): string {
+  if (!willRetry) return 'Not tried again.';
+  const wait = durationText(waitMs).replace('.00', '');
+  if (isLast) return waitMs > 0 ? `Waits ${wait} before try ${attempt + 1}.` : '';
+  const sent = `the same messages were sent again (try ${attempt + 1}).`;
+  return waitMs > 0 ? `Waited ${wait}, then ${sent}` : `Then ${sent}`;
+}

@@ -1,0 +1,100 @@
+import { useEffect, useState, type ReactElement } from 'react';
+import type { BroadcastStatus } from '../../agent/agent-status.ts';
+import type { SessionDetail } from '../../server/api.ts';
+import type { StopSentence, Trace } from '../../trace/trace.ts';
+import type { UiStop } from '../../ui/ui-state.ts';
+import type { ChatViewProps } from '../contract.ts';
+import { Glyph } from '../glyphs.tsx';
+import { StopBanner } from '../stop-banner.tsx';
+import { durationText } from './times.ts';
+
+export interface TurnEndProps extends Pick<
+  ChatViewProps,
+  'detail' | 'trace' | 'onOpenStep' | 'onGrant' | 'onResume' | 'grantState'
+> {
+  readonly status: BroadcastStatus;
+  readonly executionId: string | null;
+  readonly stop: UiStop | null;
+  readonly onNewMessage: () => void;
+}
+
+/** Closes a turn: why it stands still, and what would let it go on. An end that is well is one quiet line. */
+export function TurnEnd(props: TurnEndProps): ReactElement | null {
+  const { status, trace, detail, stop } = props;
+  const sentence = sentenceOf(props);
+  const isLate = useLate(sentence === null);
+  const step = trace?.steps.at(-1)?.number ?? null;
+  const link =
+    step === null ? null : (
+      <button type="button" className="chat-link" onClick={() => props.onOpenStep(step)}>
+        {`Every voice at step ${step}`}
+      </button>
+    );
+  if (status === 'completed') return <Completed {...props} link={link} />;
+  const shown = sentence ?? (isLate && stop ? ownSentence(stop) : null);
+  // a grant stands in the conversation from the moment it is given
+  if (!shown || props.grantState.kind === 'granted') return null;
+  const outcome = trace?.outcome ?? detail?.outcome ?? null;
+  return (
+    <StopBanner
+      stop={shown}
+      status={status}
+      reason={stop?.stop_reason ?? outcome?.stopReason ?? null}
+      resolvedBy={stop?.resolved_by ?? outcome?.resolvedBy ?? null}
+      grantState={props.grantState}
+      onGrant={props.onGrant}
+      onResume={props.onResume}
+      onNewMessage={props.onNewMessage}
+    >
+      {link}
+    </StopBanner>
+  );
+}
+
+/** From the record that is about this run and this end; one from before is about something else. */
+function sentenceOf({ trace, detail, status, executionId }: TurnEndProps): StopSentence | null {
+  const fits = (record: Pick<Trace | SessionDetail, 'executionId' | 'status'> | null): boolean =>
+    record?.status === status && (executionId === null || record.executionId === executionId);
+  if (fits(trace) && trace?.stop) return trace.stop;
+  return fits(detail) ? (detail?.stop ?? null) : null;
+}
+
+/** What the live stream said, for a server that cannot be asked. */
+const ownSentence = ({ stop_message, status }: UiStop): StopSentence => ({
+  lead: status === 'failed' ? 'Failed:' : status === 'paused' ? 'Waiting:' : 'Stopped:',
+  because: stop_message.replace(/\.$/, ''),
+  goOnIf: null,
+  note: null,
+  action: null,
+});
+
+/** True once something has been missing for a moment: what comes at once is worth the wait. */
+function useLate(isMissing: boolean): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (!isMissing) return setLate(false);
+    const timer = setTimeout(() => setLate(true), 1_200);
+    return () => clearTimeout(timer);
+  }, [isMissing]);
+  return isLate;
+}
+
+function Completed(props: TurnEndProps & { readonly link: ReactElement | null }): ReactElement {
+  const { trace, stop, link } = props;
+  const steps = trace?.totals.steps.used ?? stop?.step_count ?? null;
+  const parts = [
+    steps === null ? 'Completed' : `Completed in ${steps === 1 ? '1 step' : `${steps} steps`}`,
+    ...(trace ? [durationText(trace.totals.seconds.used * 1000)] : []),
+    ...(trace && trace.totals.cost.used !== null ? [costText(trace.totals.cost.used)] : []),
+  ];
+  return (
+    <p className="completed">
+      <Glyph name="completed" size={14} />
+      <span>{parts.join(' · ')}</span>
+      {link}
+    </p>
+  );
+}
+
+const costText = (cost: number): string =>
+  `$${cost.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;

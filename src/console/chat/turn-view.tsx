@@ -1,0 +1,119 @@
+import { memo, type MemoExoticComponent, type ReactElement, type ReactNode } from 'react';
+import type { SessionAction } from '../../ui/sources/session-actions.ts';
+import { CutNote, useWhole } from '../../react/cut-note.tsx';
+import type { ConversationRow } from '../../react/conversation-rows.ts';
+import { Glyph } from '../glyphs.tsx';
+import { CallGroup, FailureGroup } from './call-group.tsx';
+import { Markdown } from './markdown.tsx';
+import { clockText } from './times.ts';
+import type { TurnFacts } from './trace-facts.ts';
+import { turnItems, type GrantedLine, type TurnItem } from './turn-items.ts';
+import type { Turn } from './turns.ts';
+import { UserMessage } from './user-message.tsx';
+
+export interface TurnViewProps {
+  readonly turn: Turn;
+  readonly number: number;
+  readonly facts: TurnFacts;
+  /** "Today, 14:04" above it; null where none is needed. */
+  readonly day: string | null;
+  /** Of the message, until the server has it. */
+  readonly delivery: SessionAction | null;
+  readonly isQueued: boolean;
+  /** Numbers of its steps are on their way. */
+  readonly isLive: boolean;
+  /** Why the run stopped is shown below: the line that says so is left out. */
+  readonly stoppedAt: string | null;
+  readonly granted: readonly GrantedLine[];
+  readonly onRetry: (actionId: string) => void;
+  readonly onEdit: (actionId: string, text: string) => void;
+  readonly onOpenStep: (step: number) => void;
+  /** Behind the last row: what the turn waits for, or why it ended. */
+  readonly children?: ReactNode;
+}
+
+export const TurnView: MemoExoticComponent<(props: TurnViewProps) => ReactElement> = memo(
+  function TurnView(props: TurnViewProps): ReactElement {
+    const { turn, number, facts, day, stoppedAt, onOpenStep, children } = props;
+    const { user } = turn;
+    const at = new Date(user?.message.timestamp ?? turn.rows[0]?.message.timestamp ?? '');
+    const open = facts.isNewest ? onOpenStep : null;
+    const isEndShown = (item: TurnItem): boolean =>
+      item.kind === 'stop' && item.message.timestamp === stoppedAt;
+    return (
+      <section className="turn">
+        {day !== null && <p className="day">{day}</p>}
+        <h2 className="visually-hidden">
+          {`Turn ${number}${Number.isNaN(at.getTime()) ? '' : `, ${clockText(at)}`}`}
+        </h2>
+        {user && (
+          <UserMessage
+            row={user}
+            delivery={props.delivery}
+            isQueued={props.isQueued}
+            onRetry={props.onRetry}
+            onEdit={props.onEdit}
+          />
+        )}
+        {turnItems(turn.rows, facts, props.granted).map((item) =>
+          isEndShown(item) ? null : (
+            <ItemView key={item.key} item={item} onOpenStep={open} isLive={props.isLive} />
+          ),
+        )}
+        {children}
+      </section>
+    );
+  },
+);
+
+interface ItemViewProps {
+  readonly item: TurnItem;
+  readonly isLive: boolean;
+  readonly onOpenStep: ((step: number) => void) | null;
+}
+
+function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
+  switch (item.kind) {
+    case 'text':
+      return <Said row={item.row} />;
+    case 'calls':
+      return <CallGroup item={item} onOpenStep={onOpenStep} isLive={isLive} />;
+    case 'failures':
+      return <FailureGroup failures={item.failures} onOpenStep={onOpenStep} />;
+    case 'granted':
+      return (
+        <p className="granted">
+          <Glyph name="go" size={14} />
+          {item.line.text}
+        </p>
+      );
+    default: {
+      const isNow = item.kind === 'note' && item.message.metadata.status_type !== 'error';
+      return (
+        <p className="status-line" data-kind={item.message.metadata.status_type}>
+          <Glyph name={isNow ? 'working' : item.kind === 'stop' ? 'stopped' : 'failed'} size={14} />
+          <span>{item.message.content}</span>
+        </p>
+      );
+    }
+  }
+}
+
+/** What the model said; a caret as long as it speaks. */
+function Said({ row }: { readonly row: ConversationRow }): ReactElement {
+  const { message, isStreaming } = row;
+  const { whole, status, problem, load } = useWhole(message.metadata.content_ref);
+  const text = typeof whole === 'string' ? whole : message.content;
+  return (
+    <article className="said" aria-label="Assistant" aria-busy={isStreaming || undefined}>
+      <Markdown
+        text={text}
+        isStreaming={isStreaming}
+        end={isStreaming ? <span className="caret" aria-hidden="true" /> : null}
+      />
+      {status !== 'whole' && (
+        <CutNote {...{ status, problem, load }} label="Only the beginning is shown." />
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,67 @@
+import { useMemo, useRef, useState } from 'react';
+import { conversationRows, type ConversationRow } from '../../react/conversation-rows.ts';
+import type { Trace } from '../../trace/trace.ts';
+import type { UiState } from '../../ui/ui-state.ts';
+import { factsOf, noFacts, type TurnFacts } from './trace-facts.ts';
+import { activeTurn, firstOpen, turnsOf, type Turn } from './turns.ts';
+
+export interface ChatTurns {
+  readonly earlier: readonly Turn[];
+  readonly shown: readonly Turn[];
+  /** The turn that is worked on, or was last. */
+  readonly active: Turn | null;
+  readonly factsOf: (turn: Turn) => TurnFacts;
+}
+
+interface Kept {
+  rows: readonly ConversationRow[];
+  turns: readonly Turn[];
+  /** What traces said of turns that are over by now. */
+  facts: Map<string, TurnFacts>;
+  newest: { readonly trace: Trace; readonly turnId: string } | null;
+}
+
+/** The conversation in turns. What was drawn before is used again, so that only news is drawn. */
+export function useTurns(
+  state: Pick<UiState, 'messages' | 'status' | 'approvals'>,
+  trace: Trace | null,
+): ChatTurns {
+  const { messages, status, approvals } = state;
+  const kept = useRef<Kept>({ rows: [], turns: [], facts: new Map(), newest: null });
+  const turns = useMemo(() => {
+    const { current } = kept;
+    current.rows = conversationRows({ messages, status, approvals }, current.rows);
+    return (current.turns = turnsOf(current.rows, current.turns));
+  }, [messages, status, approvals]);
+  const active = activeTurn(turns);
+  const activeId = active?.id ?? null;
+
+  const facts = useMemo(() => {
+    const { current } = kept;
+    const { newest } = current;
+    if (newest && newest.turnId !== activeId)
+      current.facts.set(newest.turnId, factsOf(newest.trace, false));
+    current.newest = trace && activeId !== null ? { trace, turnId: activeId } : null;
+    const known = new Map(current.facts);
+    if (trace && activeId !== null) known.set(activeId, factsOf(trace, true));
+    return known;
+  }, [trace, activeId]);
+
+  // what is open when a session is looked at stays open: only what lies before it is folded
+  const [from, setFrom] = useState<string | null>(null);
+  let start = turns.findIndex(({ id }) => id === from);
+  if (start < 0) {
+    const first = firstOpen(turns);
+    start = Math.max(
+      0,
+      turns.findIndex(({ id }) => id === first),
+    );
+    if (first !== from) setFrom(first);
+  }
+  return {
+    earlier: turns.slice(0, start),
+    shown: turns.slice(start),
+    active,
+    factsOf: ({ id }) => facts.get(id) ?? noFacts,
+  };
+}

@@ -1,0 +1,50 @@
+import type { ReactElement } from 'react';
+import type { ConversationRow } from '../../react/conversation-rows.ts';
+import type { SessionAction } from '../../ui/sources/session-actions.ts';
+import { Glyph } from '../glyphs.tsx';
+
+export interface UserMessageProps {
+  readonly row: ConversationRow;
+  readonly delivery: SessionAction | null;
+  /** It waits until the run before it has ended. */
+  readonly isQueued: boolean;
+  readonly onRetry: (actionId: string) => void;
+  readonly onEdit: (actionId: string, text: string) => void;
+}
+
+/** As it was typed. One that could not be sent says why, and can be sent again or taken back. */
+export function UserMessage(props: UserMessageProps): ReactElement {
+  const { row, delivery, isQueued, onRetry, onEdit } = props;
+  const { content, metadata } = row.message;
+  const hasFailed = delivery?.status === 'failed';
+  return (
+    <div className="user" data-failed={hasFailed || undefined}>
+      <article className="user-text" aria-label="You" data-pending={metadata.pending}>
+        {content}
+      </article>
+      {isQueued && !hasFailed && <p className="user-queued">Queued: goes on after this run</p>}
+      {delivery && hasFailed && (
+        <p className="user-note" role="alert">
+          <Glyph name="failed" size={14} />
+          <span>
+            <b>Not sent.</b> {delivery.error?.message}
+          </span>
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => onRetry(delivery.id)}
+          >
+            Try again
+          </button>
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => onEdit(delivery.id, content)}
+          >
+            Edit
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

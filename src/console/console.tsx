@@ -1,0 +1,188 @@
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Announcer } from './announcer.tsx';
+import type { Api } from './api-client.ts';
+import { ConnectionStrip } from './connection-strip.tsx';
+import { ServerGone } from './empty-state.tsx';
+import { ExecutionPicker } from './execution-picker.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { InfoDialog } from './info-dialog.tsx';
+import { NoticeStrip } from './notice-strip.tsx';
+import { chatHref, go, parseRoute, traceHref, useHash } from './route.ts';
+import { sessionHead } from './session-head.ts';
+import { SessionList } from './session-list.tsx';
+import { SessionMain } from './session-main.tsx';
+import { StartView } from './start-view.tsx';
+import { sentenceOf } from './stop-text.ts';
+import { useTheme } from './theme.ts';
+import { TopBar } from './top-bar.tsx';
+import { useFold } from './use-fold.ts';
+import { useKeys } from './use-keys.ts';
+import { useRouteFocus } from './use-route-focus.ts';
+import { useServerInfo } from './use-server-info.ts';
+import { useSessionDesk } from './use-session-desk.ts';
+import { useSessionWork } from './use-session-work.ts';
+import { useSessions } from './use-sessions.ts';
+import { ViewBoundary } from './view-boundary.tsx';
+
+/** The frame of the console: bar, list and the view that the address names. */
+export function Console({ api }: { readonly api: Api }): ReactElement {
+  const hash = useHash();
+  const route = useMemo(() => parseRoute(hash), [hash]);
+  const sessionId = 'sessionId' in route ? route.sessionId : null;
+
+  const [round, setRound] = useState(0);
+  const { info, problem: infoProblem } = useServerInfo(api, round);
+  const [typed, setTyped] = useState('');
+  const sessions = useSessions(api, typed);
+  const { refresh } = sessions;
+
+  const title = useRef<HTMLHeadingElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const focusNext = useRouteFocus(route, title);
+  const toComposer = useCallback(() => focusNext('composer'), [focusNext]);
+  const work = useSessionWork(api, sessionId, toComposer);
+  const execution = route.view === 'trace' ? route.execution : null;
+  const desk = useSessionDesk(api, sessionId, { execution, known: work.made });
+  const { session, detail, status } = desk;
+
+  // what happens in the open session changes the list
+  const news = [sessionId, status, session.approvals.length, session.stop?.timestamp].join();
+  const listedNews = useRef(news);
+  useEffect(() => {
+    if (listedNews.current !== news) refresh();
+    listedNews.current = news;
+  }, [refresh, news]);
+  const listed = sessions.sessions?.find(({ id }) => id === sessionId) ?? null;
+  const { approvals, stop } = session;
+  const { problem } = desk;
+  const head = useMemo(
+    () => sessionHead(sessionId, { detail, status, approvals, stop, problem }, listed),
+    [sessionId, detail, status, approvals, stop, problem, listed],
+  );
+  const { heading, words } = head;
+  useEffect(() => {
+    const isHome = route.view === 'home';
+    document.title = [words, isHome ? null : heading, 'Onward'].filter(Boolean).join(' · ');
+  }, [words, heading, route.view]);
+
+  const { theme, toggle } = useTheme();
+  const fold = useFold(route.view === 'trace');
+  const [dialog, setDialog] = useState<'info' | 'help' | null>(null);
+  useKeys({
+    '/': () => search.current?.focus(),
+    n: () => go('#/new'),
+    '[': fold.toggle,
+    '?': () => setDialog('help'),
+    ...(sessionId !== null && {
+      c: () => go(chatHref(sessionId)),
+      t: () => go(traceHref(sessionId)),
+    }),
+  });
+
+  const retry = (): void => {
+    setRound(round + 1);
+    refresh();
+    desk.retry();
+  };
+  if (!info && infoProblem?.isUnreachable)
+    return (
+      <main className="sign-in">
+        <h1 className="visually-hidden">Onward</h1>
+        <ServerGone onRetry={retry} />
+      </main>
+    );
+  const agent = info?.agents.find(({ name }) => name === head.agent) ?? null;
+  const isOnline = infoProblem === null && sessions.problem === null;
+  return (
+    <div className="frame" data-view={route.view} data-list={fold.shown}>
+      <button
+        type="button"
+        className="skip"
+        onClick={() => document.getElementById('main')?.focus()}
+      >
+        Skip to the {route.view === 'trace' ? 'trace' : 'conversation'}
+      </button>
+      <TopBar
+        route={route}
+        name={head.agent ?? info?.name ?? ''}
+        title={heading}
+        titleRef={title}
+        status={words === null ? null : { is: status, words }}
+        isListShown={fold.isShown}
+        onFold={fold.toggle}
+        onInfo={() => setDialog('info')}
+        onTheme={toggle}
+        theme={theme}
+      >
+        {route.view === 'trace' && desk.chosen && (
+          <ExecutionPicker
+            trace={desk.chosen}
+            onPick={(id) => go(traceHref(route.sessionId, null, id))}
+          />
+        )}
+      </TopBar>
+      <SessionList
+        sessions={sessions}
+        typed={typed}
+        onType={setTyped}
+        openId={sessionId}
+        open={head.open}
+        info={info}
+        isOnline={isOnline}
+        searchRef={search}
+      />
+      <main id="main" tabIndex={-1}>
+        <ConnectionStrip
+          desk={sessionId === null ? null : desk}
+          isOnline={isOnline}
+          onRetry={retry}
+        />
+        {work.notice !== null && (
+          <NoticeStrip lead="Not forked." message={work.notice} onDismiss={work.dismiss} />
+        )}
+        <ViewBoundary resetBy={hash}>
+          {route.view === 'chat' || route.view === 'trace' ? (
+            <SessionMain
+              key={route.sessionId}
+              route={route}
+              desk={desk}
+              agent={agent}
+              onFork={work.forkAt}
+              onNewMessage={() => {
+                toComposer();
+                go(chatHref(route.sessionId));
+              }}
+              onRetry={retry}
+            />
+          ) : (
+            info && <StartView agents={info.agents} onStart={work.start} />
+          )}
+        </ViewBoundary>
+      </main>
+      <Announcer
+        about={`${route.view} ${sessionId}`}
+        status={words}
+        // the chat tells these itself, beside the answers
+        approvals={route.view === 'chat' ? [] : approvals.map(({ tool }) => tool)}
+        stop={route.view !== 'chat' && desk.trace?.stop ? sentenceOf(desk.trace.stop) : null}
+      />
+      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
+      {dialog === 'info' && (
+        <InfoDialog
+          info={info}
+          agent={agent}
+          detail={detail}
+          onDelete={async () => {
+            const problem = await work.remove();
+            if (problem !== null) return problem;
+            setDialog(null);
+            refresh();
+            return null;
+          }}
+          onHelp={() => setDialog('help')}
+          onClose={() => setDialog((open) => (open === 'info' ? null : open))}
+        />
+      )}
+    </div>
+  );
+}

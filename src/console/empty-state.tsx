@@ -1,0 +1,93 @@
+import type { ReactElement, ReactNode } from 'react';
+import { Glyph, type GlyphName } from './glyphs.tsx';
+
+export interface EmptyStateProps {
+  readonly glyph: GlyphName;
+  readonly title: string;
+  /** What is true and what is safe. */
+  readonly children: ReactNode;
+  /** One way on. */
+  readonly action?: ReactElement;
+}
+
+/** In the place of what is not there. */
+export function EmptyState({ glyph, title, children, action }: EmptyStateProps): ReactElement {
+  return (
+    <div className="empty">
+      <Glyph name={glyph} size={20} />
+      <h2>{title}</h2>
+      <div className="empty-text">{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** Foreign and deleted sessions look the same, on purpose. */
+export function NotFound(): ReactElement {
+  return (
+    <EmptyState
+      glyph="cancelled"
+      title="Session not found"
+      action={
+        <a className="button" href="#/">
+          All sessions
+        </a>
+      }
+    >
+      <p>It was deleted, or it belongs to someone else.</p>
+      <code className="muted">session_not_found</code>
+    </EmptyState>
+  );
+}
+
+export function ServerGone({ onRetry }: { readonly onRetry: () => void }): ReactElement {
+  return (
+    <EmptyState
+      glyph="failed"
+      title="The server does not answer"
+      action={
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      }
+    >
+      <p>
+        Start it again with <code>npx onward dev</code>. Open runs are recovered from the store when
+        it is back.
+      </p>
+    </EmptyState>
+  );
+}
+
+export function NoSteps(): ReactElement {
+  return (
+    <EmptyState glyph="trace" title="No steps yet">
+      <p>The first verdict appears here as soon as a message is sent.</p>
+    </EmptyState>
+  );
+}
+
+export function Problem({
+  message,
+  code,
+  onRetry,
+}: {
+  readonly message: string;
+  readonly code: string;
+  readonly onRetry: () => void;
+}): ReactElement {
+  return (
+    <EmptyState
+      glyph="failed"
+      title="This could not be read"
+      action={
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      }
+    >
+      <p>{message}</p>
+      <code className="muted">{code}</code>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,198 @@
+import type { ReactElement } from 'react';
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { ContinuationDecision } from '../continuation/decision.ts';
+
+export type GlyphName =
+  | 'working'
+  | 'paused'
+  | 'completed'
+  | 'stopped'
+  | 'failed'
+  | 'cancelled'
+  | 'idle'
+  | 'retry'
+  | 'forbid'
+  | 'request'
+  | 'allowStop'
+  | 'allow'
+  | 'go'
+  | 'chevron'
+  | 'up'
+  | 'down'
+  | 'back'
+  | 'send'
+  | 'stop'
+  | 'plus'
+  | 'close'
+  | 'check'
+  | 'search'
+  | 'chat'
+  | 'trace'
+  | 'fork'
+  | 'trash'
+  | 'info'
+  | 'theme'
+  | 'reload'
+  | 'list'
+  | 'panel';
+
+const ring: ReactElement = <circle cx="8" cy="8" r="6" />;
+const octagon: ReactElement = <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />;
+const inBar: ReactElement = <path d="M5.2 8h5.6" />;
+
+/** Shape first, colour second: each can be told apart without its colour. */
+const shapes: Readonly<Record<GlyphName, ReactElement>> = {
+  // what a run is
+  working: (
+    <>
+      <circle cx="8" cy="8" r="6" opacity="0.3" />
+      <path d="M8 2a6 6 0 0 1 6 6" />
+    </>
+  ),
+  paused: (
+    <>
+      {ring}
+      <path d="M6.4 6v4M9.6 6v4" />
+    </>
+  ),
+  completed: (
+    <>
+      {ring}
+      <path d="m5.5 8.2 1.8 1.8 3.4-3.8" />
+    </>
+  ),
+  stopped: (
+    <>
+      {octagon}
+      {inBar}
+    </>
+  ),
+  failed: (
+    <>
+      {octagon}
+      <path d="m6 6 4 4m0-4-4 4" />
+    </>
+  ),
+  cancelled: (
+    <>
+      {ring}
+      <path d="m4 12 8-8" />
+    </>
+  ),
+  idle: ring,
+  retry: (
+    <>
+      {ring}
+      <path d="M8 5v3l2 1.5" />
+    </>
+  ),
+  // what a voice says
+  forbid: (
+    <>
+      <path d="M5.2 1.2h5.6l4 4v5.6l-4 4H5.2l-4-4V5.2z" fill="currentColor" stroke="none" />
+      <path d="M4.9 8h6.2" stroke="var(--bg)" strokeWidth="2" />
+    </>
+  ),
+  request: <path d="M4 2.6v10.8L13 8z" fill="currentColor" />,
+  allowStop: (
+    <>
+      <rect x="2.2" y="2.2" width="11.6" height="11.6" rx="2" />
+      <path d="M13.4 2.6v10.8H2.6z" fill="currentColor" stroke="none" />
+    </>
+  ),
+  allow: <circle cx="8" cy="8" r="4" />,
+  // controls
+  go: <path d="m3 4 4 4-4 4m6-8 4 4-4 4" />,
+  chevron: <path d="m6 3.5 4.5 4.5L6 12.5" />,
+  up: <path d="m3.5 10 4.5-4.5 4.5 4.5" />,
+  down: <path d="m3.5 6 4.5 4.5L12.5 6" />,
+  back: <path d="M10 3.5 5.5 8l4.5 4.5" />,
+  send: <path d="M8 13V3M3.8 7.2 8 3l4.2 4.2" />,
+  stop: <rect x="4.5" y="4.5" width="7" height="7" rx="1" fill="currentColor" stroke="none" />,
+  plus: <path d="M8 3v10M3 8h10" />,
+  close: <path d="m4 4 8 8m0-8-8 8" />,
+  check: <path d="m3 8.4 3.2 3.2L13 4.6" />,
+  search: (
+    <>
+      <circle cx="7" cy="7" r="4.5" />
+      <path d="m10.4 10.4 3.4 3.4" />
+    </>
+  ),
+  chat: <path d="M3 3h10v7.5H8L5 13.2v-2.7H3z" />,
+  trace: <path d="M2 4h5M5 8h6M9 12h5" strokeWidth="2" />,
+  fork: (
+    <>
+      <circle cx="4.5" cy="3.5" r="1.5" />
+      <circle cx="11.5" cy="3.5" r="1.5" />
+      <circle cx="8" cy="12.5" r="1.5" />
+      <path d="M4.5 5v1.5c0 1.2.8 2 2 2h3c1.2 0 2-.8 2-2V5M8 8.5V11" />
+    </>
+  ),
+  trash: <path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5" />,
+  info: (
+    <>
+      {ring}
+      <path d="M8 7.4v3.4M8 5.2v.1" />
+    </>
+  ),
+  theme: (
+    <>
+      {ring}
+      <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" stroke="none" />
+    </>
+  ),
+  reload: <path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3" />,
+  list: <path d="M2.5 3.5h11M2.5 8h11M2.5 12.5h11" />,
+  panel: (
+    <>
+      <rect x="2" y="3" width="12" height="10" rx="1.5" />
+      <path d="M6 3v10" />
+    </>
+  ),
+};
+
+export const statusGlyph: Readonly<Record<BroadcastStatus, GlyphName>> = {
+  idle: 'idle',
+  processing: 'working',
+  paused: 'paused',
+  completed: 'completed',
+  stopped: 'stopped',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** In order of precedence. */
+export const voiceGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = {
+  forbid: 'forbid',
+  request: 'request',
+  stop: 'allowStop',
+  allow: 'allow',
+};
+
+/** A small picture beside words that say the same: hidden from screen readers. */
+export function Glyph({
+  name,
+  size = 16,
+}: {
+  readonly name: GlyphName;
+  readonly size?: number;
+}): ReactElement {
+  return (
+    <svg
+      className="glyph"
+      data-glyph={name}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      {shapes[name]}
+    </svg>
+  );
+}

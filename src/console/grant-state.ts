@@ -1,0 +1,48 @@
+import type { Grants } from '../continuation/grants.ts';
+import { grantText } from '../trace/grant-text.ts';
+import type { ApiProblem } from './api-problem.ts';
+import type { GrantState } from './contract.ts';
+import { clockText } from './session-pages.ts';
+
+export type GrantEvent =
+  | { readonly type: 'sent' }
+  /** `grant` null: it goes on after a pause. */
+  | { readonly type: 'accepted'; readonly grant: Grants | null; readonly at: Date }
+  | { readonly type: 'refused'; readonly problem: ApiProblem; readonly hasMoved: boolean }
+  /** It stands still again, for another reason: the button is about that now. */
+  | { readonly type: 'stopped-again' };
+
+const ready: GrantState = { kind: 'ready' };
+
+/** ready → sending → granted or failed; a new stop makes it ready again. */
+export function nextGrantState(state: GrantState, event: GrantEvent): GrantState {
+  switch (event.type) {
+    case 'sent':
+      return state.kind === 'granted' ? state : { kind: 'sending' };
+    case 'accepted':
+      return {
+        kind: 'granted',
+        text: `${event.grant ? `Granted ${grantText(event.grant)}` : 'Resumed'} · you · ${clockText(event.at)}`,
+        at: event.at.toISOString(),
+      };
+    case 'refused':
+      return { kind: 'failed', message: refusalText(event) };
+    case 'stopped-again':
+      return state.kind === 'ready' ? state : ready;
+  }
+}
+
+/** Two tabs, one button: the second to press learns that the first has done it. */
+function refusalText({
+  problem,
+  hasMoved,
+}: {
+  readonly problem: ApiProblem;
+  readonly hasMoved: boolean;
+}): string {
+  const isLost =
+    problem.code === 'conflict' || (hasMoved && problem.status >= 400 && problem.status < 500);
+  return isLost ? 'Already granted in another tab.' : problem.message;
+}
+
+export const readyToGrant: GrantState = ready;

@@ -1,0 +1,39 @@
+import type { ReactElement } from 'react';
+import { Dialog } from './dialog.tsx';
+
+const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['/'], 'Search sessions'],
+  [['N'], 'New session'],
+  [['C'], 'Chat'],
+  [['T'], 'Trace'],
+  [['['], 'Show or hide the list'],
+  [['J', 'K'], 'Next, previous step'],
+  [['G'], 'To the grant button; Enter grants'],
+  [['A', 'E', 'D'], 'To approve, edit, deny; Enter acts'],
+  [['Enter'], 'Send'],
+  [['Shift', 'Enter'], 'New line'],
+  [['Esc'], 'Close what is open; never stops a run'],
+  [['?'], 'This list'],
+];
+
+export function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="dialog-keys">
+        {keys.map(([names, does]) => (
+          <div key={does}>
+            <dt>
+              {names.map((name) => (
+                <kbd key={name}>{name}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="muted">
+        A single key only moves the focus or the view. None of them acts on a run.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ReactElement } from 'react';
+import { Glyph } from './glyphs.tsx';
+
+/** Something that was asked for and did not happen; it stays until it is read. */
+export function NoticeStrip({
+  lead,
+  message,
+  onDismiss,
+}: {
+  readonly lead: string;
+  readonly message: string;
+  readonly onDismiss: () => void;
+}): ReactElement {
+  return (
+    <div className="strip strip-bad" role="alert">
+      <Glyph name="failed" size={14} />
+      <p>
+        <strong>{lead}</strong> {message}
+      </p>
+      <button type="button" className="button button-small" onClick={onDismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}

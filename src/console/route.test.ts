@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { hrefOf, parseRoute, type Route } from './route.ts';
+
+it.each<[string, Route]>([
+  ['#/', { view: 'home' }],
+  ['#/new', { view: 'new' }],
+  ['#/s/ses_1', { view: 'chat', sessionId: 'ses_1' }],
+  ['#/s/a%2Fb%3Fc', { view: 'chat', sessionId: 'a/b?c' }],
+  ['#/s/x/trace', { view: 'trace', sessionId: 'x', step: null, execution: null }],
+  ['#/s/x/trace/12', { view: 'trace', sessionId: 'x', step: 12, execution: null }],
+  ['#/s/x/trace/0?execution=e%401', { view: 'trace', sessionId: 'x', step: 0, execution: 'e@1' }],
+])('%s leads there and back', (href, route) => {
+  expect(parseRoute(href)).toEqual(route);
+  expect(hrefOf(route)).toBe(href);
+});
+
+it.each<[string, Route]>([
+  ['', { view: 'home' }],
+  ['#main', { view: 'home' }],
+  ['#/s/', { view: 'home' }],
+  ['#/s/%E0%A4%A', { view: 'home' }],
+  ['#/elsewhere', { view: 'home' }],
+  ['#/s/x/trace/last', { view: 'trace', sessionId: 'x', step: null, execution: null }],
+])('%s, which nobody wrote here, does no harm', (href, route) =>
+  expect(parseRoute(href)).toEqual(route),
+);

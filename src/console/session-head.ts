@@ -1,0 +1,36 @@
+import type { SessionSummary } from '../server/api.ts';
+import type { OpenSession } from './session-pages.ts';
+import { statusWords } from './status-words.ts';
+import type { SessionDeskState } from './use-session-desk.ts';
+
+export interface SessionHead {
+  readonly heading: string | null;
+  /** The status with its reason; null where there is none to tell. */
+  readonly words: string | null;
+  readonly agent: string | null;
+  /** As the list should show it; null as long as only the list knows. */
+  readonly open: OpenSession | null;
+}
+
+/** What stands in the bar and in the title of the window. The list often knows it before the session is read. */
+export function sessionHead(
+  sessionId: string | null,
+  desk: Pick<SessionDeskState, 'detail' | 'status' | 'problem'> &
+    Pick<SessionDeskState['session'], 'approvals' | 'stop'>,
+  listed: SessionSummary | null,
+): SessionHead {
+  const { detail, status, approvals, stop, problem } = desk;
+  if (sessionId === null) return { heading: 'New session', words: null, agent: null, open: null };
+  if (problem?.isNotFound)
+    return { heading: 'Session not found', words: null, agent: null, open: null };
+  const title = detail?.title ?? listed?.title ?? null;
+  const waiting = Math.max(approvals.length, detail?.pendingApprovals.length ?? 0);
+  const stopReason = stop?.stop_reason ?? detail?.stopReason ?? null;
+  const words = detail ? statusWords({ status, stopReason, approvals: waiting }) : null;
+  return {
+    heading: title ?? (detail ? 'Untitled' : null),
+    words,
+    agent: detail?.agent ?? listed?.agent ?? null,
+    open: words === null ? null : { id: sessionId, title, status, reason: words },
+  };
+}

@@ -1,0 +1,108 @@
+import type { SessionSummary } from '../server/api.ts';
+import type { SessionsPage } from './api-client.ts';
+
+export type Loaded = SessionsPage;
+
+/**
+ * The first page, read anew, over what was there: rows that should have been on it and are not are gone, older ones
+ * stay, so that a list that was scrolled does not become short again.
+ */
+export function withFirstPage(loaded: Loaded | null, page: SessionsPage): Loaded {
+  const last = page.sessions.at(-1);
+  if (!loaded || page.cursor === null) return page;
+  if (!last) return loaded;
+  const fresh = new Set(page.sessions.map(({ id }) => id));
+  const older = loaded.sessions.filter(
+    ({ id, updatedAt }) => !fresh.has(id) && updatedAt <= last.updatedAt,
+  );
+  if (older.length === 0) return page;
+  return { sessions: [...page.sessions, ...older], cursor: loaded.cursor };
+}
+
+export function withNextPage(loaded: Loaded, page: SessionsPage): Loaded {
+  const known = new Set(loaded.sessions.map(({ id }) => id));
+  const added = page.sessions.filter(({ id }) => !known.has(id));
+  return { sessions: [...loaded.sessions, ...added], cursor: page.cursor };
+}
+
+/** What is known better of the session on screen than the list knows of it. */
+export type OpenSession = Pick<SessionSummary, 'id' | 'title' | 'status' | 'reason'>;
+
+/** The list reads from time to time, the view hears at once: a row never says something else than the view. */
+export const withOpen = (
+  sessions: readonly SessionSummary[],
+  open: OpenSession | null,
+): readonly SessionSummary[] =>
+  open === null
+    ? sessions
+    : sessions.map((session) =>
+        session.id === open.id
+          ? {
+              ...session,
+              title: open.title ?? session.title,
+              status: open.status,
+              // both are right: the one of the list counts steps as well
+              reason: session.status === open.status ? session.reason : open.reason,
+            }
+          : session,
+      );
+
+export interface SessionGroup {
+  readonly title: string;
+  readonly sessions: readonly SessionSummary[];
+}
+
+const day = (time: Date): number =>
+  new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
+
+/** Who waits for a person comes first; the others by the day of their last change. */
+export function groupsOf(sessions: readonly SessionSummary[], now: Date): readonly SessionGroup[] {
+  const today = day(now);
+  const yesterday = day(new Date(today - 12 * 3_600_000));
+  const groups = new Map<string, SessionSummary[]>(
+    ['Waiting for you', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
+  );
+  for (const session of sessions) {
+    const changed = new Date(session.updatedAt).getTime();
+    const title = isWaiting(session)
+      ? 'Waiting for you'
+      : changed >= today
+        ? 'Today'
+        : changed >= yesterday
+          ? 'Yesterday'
+          : 'Earlier';
+    groups.get(title)?.push(session);
+  }
+  return [...groups]
+    .map(([title, members]) => ({ title, sessions: members }))
+    .filter((group) => group.sessions.length > 0);
+}
+
+export const isWaiting = ({ status }: SessionSummary): boolean => status === 'paused';
+
+/** `2m` for what waits, `now` for what works, a clock time within two days, else a date. */
+export function timeText(session: SessionSummary, now: Date): string {
+  const changed = new Date(session.updatedAt);
+  if (session.status === 'processing') return 'now';
+  if (isWaiting(session)) return ageText(now.getTime() - changed.getTime());
+  const isRecent = changed.getTime() >= day(new Date(day(now) - 12 * 3_600_000));
+  return isRecent ? clockText(changed) : dateText(changed, now);
+}
+
+export function ageText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes}m`;
+  if (minutes < 60 * 24) return `${Math.floor(minutes / 60)}h`;
+  return `${Math.floor(minutes / 60 / 24)}d`;
+}
+
+export const clockText = (time: Date): string =>
+  time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+const dateText = (time: Date, now: Date): string =>
+  time.toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    ...(time.getFullYear() !== now.getFullYear() && { year: 'numeric' }),
+  });

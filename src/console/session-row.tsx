@@ -1,0 +1,33 @@
+import { memo, type MemoExoticComponent, type ReactElement } from 'react';
+import type { SessionSummary } from '../server/api.ts';
+import { Glyph, statusGlyph } from './glyphs.tsx';
+import { chatHref } from './route.ts';
+import { timeText } from './session-pages.ts';
+
+export interface SessionRowProps {
+  readonly session: SessionSummary;
+  readonly isOpen: boolean;
+  readonly now: Date;
+}
+
+/** Two lines: what it is about and when; then why it stands as it does. */
+export const SessionRow: MemoExoticComponent<(props: SessionRowProps) => ReactElement> = memo(
+  ({ session, isOpen, now }: SessionRowProps): ReactElement => {
+    const { id, title, status, reason, updatedAt } = session;
+    return (
+      <li>
+        <a
+          className="row"
+          href={chatHref(id)}
+          data-status={status}
+          aria-current={isOpen ? 'page' : undefined}
+        >
+          <Glyph name={statusGlyph[status]} size={14} />
+          <span className="row-title">{title ?? 'Untitled'}</span>
+          <time dateTime={updatedAt}>{timeText(session, now)}</time>
+          <span className="row-reason">{reason}</span>
+        </a>
+      </li>
+    );
+  },
+);

@@ -1,0 +1,22 @@
+/** Names of the criteria that come with Onward; every other voice is the user's own. */
+export const builtInVoices: ReadonlySet<string> = new Set([
+  'ContinuationCriteria',
+  'CostLimit',
+  'CumulativeExecutionTimeLimit',
+  'ErrorPolicyCriterion',
+  'ExecutionTimeLimit',
+  'FinishReasonCheck',
+  'NoProgressLimit',
+  'ResponseContentCheck',
+  'SessionCostLimit',
+  'SessionStepsLimit',
+  'SessionTimeLimit',
+  'SessionTokenUsageLimit',
+  'StepsLimit',
+  'StopRequestCheck',
+  'TokenUsageLimit',
+  'ToolCallPresenceCheck',
+  'ToolCalledCheck',
+]);
+
+export const isCustomVoice = (name: string): boolean => !builtInVoices.has(name);

@@ -1,0 +1,55 @@
+import type { TraceStep } from '../../trace/trace.ts';
+import { counted, durationText } from './trace-format.ts';
+
+/** A short fact about a step; `code` is a word of the record. */
+export interface Fact {
+  readonly text: string;
+  readonly code?: string;
+  readonly isBad?: boolean;
+}
+
+/** What a reader should know of a step before its voices. */
+export function factsOf(step: TraceStep): readonly Fact[] {
+  const facts: Fact[] = [];
+  const tools = step.bars.filter(({ kind }) => kind === 'tool');
+  const model = step.bars.find(({ kind }) => kind === 'model');
+  if (step.type === 'error') {
+    facts.push({ text: 'model call failed' });
+    if (model?.error) facts.push({ text: shortened(model.error), isBad: true });
+  } else if (step.type === 'cut') facts.push({ text: 'the model call was cut off' });
+  else if (step.finishReason !== null)
+    facts.push({ text: 'finish_reason', code: step.finishReason });
+  if (tools.length > 0) facts.push({ text: counted(tools.length, 'call') });
+  for (const { name, state, error } of tools)
+    if (state === 'error' || state === 'timeout')
+      facts.push({
+        text: `${name}: ${state === 'timeout' ? 'timeout' : shortened(error ?? 'failed')}`,
+        isBad: true,
+      });
+    else if (state === 'denied' || state === 'blocked' || state === 'aborted')
+      facts.push({ text: `${name}: ${state}` });
+  if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
+  if (step.softLanding !== null) facts.push({ text: 'last step kept by', code: step.softLanding });
+  return [...facts, ...notesOf(step.notes)];
+}
+
+/** The whole of it is in the voice that judged it. */
+const shortened = (error: string): string =>
+  error.length > 120 ? `${error.slice(0, 119).trimEnd()}…` : error;
+
+const known: Readonly<Record<string, string>> = {
+  argsEdited: 'arguments edited by a person',
+  resultCut: 'a result was cut',
+  usageUnknown: 'usage unknown',
+  contentLeakDropped: 'leaked tool syntax dropped from the text',
+  looksLikeToolCall: 'the text looks like a tool call',
+};
+
+/** Notes of the record in words; `name:call` speaks of one call. */
+function notesOf(notes: readonly string[]): Fact[] {
+  const names = new Set(notes.map((note) => note.split(':')[0] ?? note));
+  return [...names].map((name) => {
+    const text = known[name];
+    return text === undefined ? { text: 'note', code: name } : { text };
+  });
+}

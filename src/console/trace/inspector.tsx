@@ -1,0 +1,111 @@
+import type { ReactElement, Ref } from 'react';
+import type { TraceViewProps } from '../contract.ts';
+import { Glyph } from '../glyphs.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { explanationOf } from './explanation.ts';
+import { factsOf, type Fact } from './facts.ts';
+import { Ladder } from './ladder-view.tsx';
+import type { Row } from './rows.ts';
+import { counted } from './trace-format.ts';
+import { Verdict } from './verdict.tsx';
+
+interface InspectorProps {
+  readonly view: TraceViewProps;
+  readonly row: Row;
+  readonly previous: number | null;
+  readonly next: number | null;
+  readonly onSelect: (number: number) => void;
+  readonly paneRef: Ref<HTMLElement>;
+}
+
+/** One step: who said what, and what came of it. */
+export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): ReactElement {
+  const { step, outcome } = row;
+  const isForkable = step !== null && step.type !== 'running' && step.type !== 'waiting';
+  return (
+    <aside className="trace-inspector" aria-label="Voices of the selected step" ref={paneRef}>
+      <header>
+        <h3>{step ? `Step ${row.number}` : 'Before any step'}</h3>
+        <span className="muted">
+          {outcome ? counted(outcome.evaluations.length, 'voice') : 'no verdict yet'}
+        </span>
+        <span className="inspector-tools">
+          {outcome && <CopyButton text={() => explanationOf(view.trace, row)} />}
+          {isForkable && (
+            <button
+              type="button"
+              className="button button-ghost button-small"
+              onClick={() => view.onFork(row.number)}
+            >
+              Fork from here
+            </button>
+          )}
+          <PagerButton name="Previous step" glyph="up" to={pager.previous} {...pager} />
+          <PagerButton name="Next step" glyph="down" to={pager.next} {...pager} />
+        </span>
+      </header>
+      {step && <Facts facts={factsOf(step)} />}
+      {outcome ? <Ladder outcome={outcome} /> : <NoVerdict row={row} />}
+      <Verdict row={row} view={view} />
+    </aside>
+  );
+}
+
+function PagerButton({
+  name,
+  glyph,
+  to,
+  onSelect,
+}: {
+  readonly name: string;
+  readonly glyph: 'up' | 'down';
+  readonly to: number | null;
+  readonly onSelect: (number: number) => void;
+}): ReactElement {
+  return (
+    <button
+      type="button"
+      className="button button-icon button-small"
+      aria-label={name}
+      title={name}
+      aria-disabled={to === null || undefined}
+      onClick={() => to !== null && onSelect(to)}
+    >
+      <Glyph name={glyph} size={14} />
+    </button>
+  );
+}
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactElement | null {
+  if (facts.length === 0) return null;
+  return (
+    <ul className="inspector-facts">
+      {facts.map(({ text, code, isBad }) => (
+        <li key={text + code} data-bad={isBad || undefined}>
+          {text}
+          {code !== undefined && (
+            <>
+              {' '}
+              <code>{code}</code>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function NoVerdict({ row }: { readonly row: Row }): ReactElement {
+  const waits = row.step?.type === 'waiting';
+  return (
+    <div className="inspector-open">
+      <Glyph name={waits ? 'paused' : 'working'} size={20} />
+      <h4>No verdict yet</h4>
+      <p>
+        {waits
+          ? 'The step is not over: it waits for an answer. The voices speak when it is.'
+          : 'The step still runs. All voices speak together when it is over.'}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import type { TraceBar, TraceStep } from '../../trace/trace.ts';
+import type { Axis } from './axis.ts';
+import { textWidth } from './text-width.ts';
+import { durationText } from './trace-format.ts';
+
+export type PieceLook = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
+
+/** From and to are shares of the width. */
+export interface Piece {
+  readonly look: PieceLook;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface LabelPart {
+  readonly text: string;
+  readonly tone: 'name' | 'plain' | 'quiet' | 'failed' | 'waiting';
+}
+
+/** One line of a step's chart: the model, or one tool call. */
+export interface Lane {
+  readonly key: string;
+  readonly pieces: readonly Piece[];
+  /** What to write beside it, the most telling first; the last needs the least room. */
+  readonly labels: readonly (readonly LabelPart[])[];
+  /** All of it, where the label shows less. */
+  readonly title: string;
+}
+
+export const lanesOf = (step: TraceStep, axis: Axis): readonly Lane[] =>
+  step.bars.map((bar, i) => laneOf(step, bar, i, axis));
+
+function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane {
+  const pieces: Piece[] = [];
+  const paused = pauseOf(step, bar, axis);
+  if (paused) pieces.push({ look: 'paused', from: paused.left, to: paused.left + paused.width });
+  const from = axis.place(bar.at, 'after');
+  // what waits for a person is drawn as the pause; what waits its turn as a mark where it will begin
+  if (bar.state !== 'waiting' || !paused)
+    pieces.push({
+      look: lookOf(bar),
+      from,
+      to: Math.max(from, axis.place(bar.at + bar.durationMs, 'before')),
+    });
+  const waitMs = index === 0 ? step.waitMs : 0;
+  if (waitMs > 0) {
+    const end = step.at + step.durationMs;
+    pieces.push({
+      look: 'backoff',
+      from: axis.place(end, 'after'),
+      to: axis.place(end + waitMs, 'before'),
+    });
+  }
+  const extra = extraOf(bar, waitMs);
+  const labels = lengths(bar).flatMap((cut) => {
+    const label = labelOf(step, bar, waitMs > 0, cut);
+    return extra.length > 0 ? [[...label, ...extra], label] : [label];
+  });
+  return {
+    key: bar.callId ?? `${bar.kind}:${index}`,
+    pieces,
+    // an error in few words with what came of it says more than the error at length
+    labels: labels.toSorted((a, b) => b.length - a.length),
+    title: [...labelOf(step, bar, waitMs > 0, Infinity), ...extra]
+      .map(({ text }) => text)
+      .join(' '),
+  };
+}
+
+/** More pixels than the shortest label takes beside the name. */
+const besideName = 110;
+
+/** The lanes whose bars may leave no room for a label; of thousands of steps these are few. */
+export function crowdedLanes(
+  steps: readonly TraceStep[],
+  axis: Axis,
+  chartWidth: number,
+): readonly Lane[] {
+  return steps.flatMap((step) =>
+    step.bars.flatMap((bar, i) => {
+      const from = axis.place(bar.at, 'before') * chartWidth;
+      const to = axis.place(bar.at + bar.durationMs + step.waitMs, 'after') * chartWidth;
+      const needed = textWidth(bar.name) + besideName;
+      return Math.max(from, chartWidth - to) > needed ? [] : [laneOf(step, bar, i, axis)];
+    }),
+  );
+}
+
+/** The break in which this call waited: the last one of its step that was there when it began. */
+function pauseOf(step: TraceStep, bar: TraceBar, axis: Axis): Axis['breaks'][number] | undefined {
+  if (bar.state !== 'waiting' && bar.pausedMs <= 0) return undefined;
+  const own = axis.breaks.filter(({ pauses }) => pauses.some((p) => p.step === step.number));
+  if (bar.state === 'waiting') return own.at(-1);
+  return own.findLast(({ at }) => at <= bar.at) ?? own[0];
+}
+
+function lookOf(bar: TraceBar): PieceLook {
+  if (bar.state === 'running') return 'running';
+  if (bar.state === 'waiting') return 'unused';
+  if (bar.state === 'error' || bar.state === 'timeout') return 'failed';
+  return bar.state === 'ok' ? bar.kind : bar.kind === 'model' ? 'failed' : 'unused';
+}
+
+/** How much of an error may be shown; without one there is nothing to cut. */
+const lengths = (bar: TraceBar): readonly number[] =>
+  bar.error !== null && lookOf(bar) === 'failed' && bar.error.length > 6 ? [28, 12, 6] : [28];
+
+function short(text: string, length: number): string {
+  if (text.length <= length) return text;
+  // the status code of a provider says it all
+  const code = length < 20 ? /^\d{3}\b/.exec(text)?.[0] : undefined;
+  if (length < 12) return code ?? 'failed';
+  return code ?? `${text.slice(0, length - 1).trimEnd()}…`;
+}
+
+function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, cut: number): LabelPart[] {
+  const failed = lookOf(bar) === 'failed';
+  const problem =
+    bar.state === 'timeout' && cut !== Infinity ? 'timeout' : short(bar.error ?? 'failed', cut);
+  if (waited && failed) return [{ text: problem, tone: 'failed' }];
+  const label: LabelPart[] = [{ text: bar.name, tone: 'name' }];
+  if (bar.state === 'waiting')
+    return step.type === 'waiting'
+      ? [...label, { text: 'waiting for you', tone: 'waiting' }]
+      : [...label, { text: 'waits its turn', tone: 'quiet' }];
+  label.push({ text: durationText(bar.durationMs), tone: 'quiet' });
+  if (failed) label.push({ text: problem, tone: 'failed' });
+  else if (bar.state !== 'ok' && bar.state !== 'running')
+    label.push({ text: bar.state, tone: 'plain' });
+  return label;
+}
+
+function extraOf(bar: TraceBar, waitMs: number): LabelPart[] {
+  const parts: string[] = [];
+  if (waitMs > 0) parts.push(`then waited ${durationText(waitMs)}`);
+  if (bar.retry)
+    parts.push(
+      `· retry ${bar.retry.number}${bar.retry.limit === null ? '' : `/${bar.retry.limit}`}`,
+    );
+  if (bar.answer === 'edited') parts.push('· edited');
+  if (bar.pausedMs > 0 && bar.state !== 'waiting')
+    parts.push(`· paused ${durationText(bar.pausedMs)}`);
+  return parts.map((text) => ({ text, tone: 'plain' }));
+}

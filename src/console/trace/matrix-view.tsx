@@ -1,0 +1,137 @@
+import { useLayoutEffect, useMemo, useRef, type ReactElement } from 'react';
+import type { ContinuationDecision } from '../../continuation/decision.ts';
+import { Glyph, voiceGlyph } from '../glyphs.tsx';
+import { CodeName } from './code-name.tsx';
+import { decisionNames, precedence } from './ladder.ts';
+import { columnsOf, matrixOf, mostColumns, type MatrixCell } from './matrix.ts';
+import type { Row } from './rows.ts';
+
+interface MatrixProps {
+  readonly rows: readonly Row[];
+  readonly selected: number | undefined;
+  readonly onSelect: (number: number) => void;
+}
+
+/** Who said what in which step; a ring marks the voice that decided. */
+export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElement | null {
+  const columns = useMemo(() => columnsOf(rows, selected), [rows, selected]);
+  const first = columns[0]?.number;
+  const last = columns.at(-1)?.number;
+  const { voices } = useMemo(() => matrixOf(columns), [columns]);
+  const pane = useRef<HTMLDivElement>(null);
+  // the newest columns are the ones to see first
+  useLayoutEffect(() => {
+    const element = pane.current;
+    if (element) element.scrollLeft = element.scrollWidth;
+  }, [last]);
+  if (voices.length === 0) return null;
+  return (
+    <section className="trace-matrix" aria-labelledby="trace-matrix-title">
+      <h3 id="trace-matrix-title">
+        Voices across steps
+        {rows.length > mostColumns && (
+          <span className="muted">
+            {' '}
+            {first} to {last}
+          </span>
+        )}
+      </h3>
+      <VoteLegend />
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard */}
+      <div
+        className="matrix-pane"
+        ref={pane}
+        tabIndex={0}
+        role="group"
+        aria-label="Voices across steps"
+      >
+        <table data-many={columns.length > 8 || undefined}>
+          <thead>
+            <tr>
+              <td />
+              {columns.map(({ number }) => (
+                <th key={number} scope="col" data-selected={number === selected || undefined}>
+                  <button
+                    type="button"
+                    aria-current={number === selected ? 'step' : undefined}
+                    onClick={() => onSelect(number)}
+                  >
+                    <span className="visually-hidden">Step </span>
+                    {number}
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {voices.map(({ name, cells }) => (
+              <tr key={name}>
+                <th scope="row" title={name}>
+                  <CodeName name={name} />
+                </th>
+                {cells.map((cell, i) => {
+                  const number = columns[i]?.number;
+                  return (
+                    <td
+                      key={number}
+                      data-selected={number === selected || undefined}
+                      data-decisive={cell.isDecisive || undefined}
+                    >
+                      <Vote cell={cell} name={`${name}, step ${number}`} />
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Vote({ cell, name }: { readonly cell: MatrixCell; readonly name: string }): ReactElement {
+  const { evaluation, isDecisive } = cell;
+  if (!evaluation)
+    return (
+      <span className="matrix-none" role="img" aria-label={`${name}: not asked`}>
+        ·
+      </span>
+    );
+  const says = decisionNames[evaluation.decision].toLowerCase();
+  return (
+    <span
+      className="vote"
+      data-vote={evaluation.decision}
+      role="img"
+      aria-label={`${name}: ${says}${isDecisive ? ', decisive' : ''}`}
+      title={evaluation.reason}
+    >
+      <Glyph name={voiceGlyph[evaluation.decision]} size={11} />
+    </span>
+  );
+}
+
+function VoteLegend(): ReactElement {
+  return (
+    <p className="trace-legend">
+      {precedence.map((decision: ContinuationDecision, i) => (
+        <span key={decision}>
+          {i > 0 && (
+            <span className="legend-over" aria-hidden="true">
+              ›
+            </span>
+          )}
+          <span className="vote" data-vote={decision}>
+            <Glyph name={voiceGlyph[decision]} size={11} />
+          </span>
+          {decisionNames[decision]}
+        </span>
+      ))}
+      <span>
+        <i className="legend-ring" aria-hidden="true" />
+        decisive
+      </span>
+    </p>
+  );
+}

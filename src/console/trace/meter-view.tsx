@@ -1,0 +1,24 @@
+import type { ReactElement } from 'react';
+import type { Meter } from './voice-meter.ts';
+
+/** Up to here every unit is a segment of its own. */
+const mostSegments = 10;
+
+/** A picture of the two numbers beside it. */
+export function MeterView({ used, limit, unit, tone }: Meter): ReactElement | null {
+  if (used === null) return null;
+  if (unit === 'count' && Number.isInteger(limit) && limit <= mostSegments)
+    return (
+      <span className="meter meter-segments" data-tone={tone} aria-hidden="true">
+        {Array.from({ length: limit }, (_, i) => (
+          <i key={i} data-on={i < used || undefined} />
+        ))}
+      </span>
+    );
+  const share = Math.min(1, Math.max(0, used / limit));
+  return (
+    <span className="meter" data-tone={tone} aria-hidden="true">
+      <i style={{ width: `${(share * 100).toFixed(1)}%` }} />
+    </span>
+  );
+}

@@ -1,0 +1,46 @@
+import type { Row } from './rows.ts';
+
+const lane = 18;
+const head = 36;
+const padding = 17;
+
+/** Known without a look at the page, so that thousands of rows need not be drawn. */
+export function rowHeight(row: Row, isPhone: boolean): number {
+  const chart = (row.step?.bars.length ?? 0) * lane;
+  if (isPhone) return padding + head + (chart > 0 ? chart + 4 : 0);
+  return padding + Math.max(head, chart);
+}
+
+/** Where each row begins, and at the end where the list ends. */
+export function rowTops(rows: readonly Row[], isPhone: boolean): readonly number[] {
+  const tops = [0];
+  let top = 0;
+  for (const row of rows) {
+    top += rowHeight(row, isPhone);
+    tops.push(top);
+  }
+  return tops;
+}
+
+/** The rows between two heights: the first, and the one after the last. */
+export function rowsBetween(
+  tops: readonly number[],
+  from: number,
+  to: number,
+): readonly [first: number, end: number] {
+  const count = tops.length - 1;
+  const first = Math.max(0, firstAbove(tops, from) - 1);
+  return [Math.min(first, count), Math.min(count, firstAbove(tops, to))];
+}
+
+/** Index of the first top that is greater than `height`. */
+function firstAbove(tops: readonly number[], height: number): number {
+  let low = 0;
+  let high = tops.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((tops[middle] ?? 0) > height) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

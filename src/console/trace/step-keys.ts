@@ -1,0 +1,35 @@
+import type { Row } from './rows.ts';
+
+interface Key {
+  readonly key: string;
+  readonly altKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+}
+
+/** The step that a key leads to; null for keys that lead nowhere. */
+export function stepFor(key: Key, rows: readonly Row[], at: number): number | null {
+  const to = goal(key, at, rows.length);
+  if (to === null || to === at) return null;
+  return rows[to]?.number ?? null;
+}
+
+function goal({ key, altKey, ctrlKey, metaKey }: Key, at: number, count: number): number | null {
+  if (altKey || ctrlKey || metaKey) return null;
+  switch (key) {
+    case 'ArrowDown':
+    case 'j':
+    case 'J':
+      return at + 1;
+    case 'ArrowUp':
+    case 'k':
+    case 'K':
+      return at - 1;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return null;
+  }
+}

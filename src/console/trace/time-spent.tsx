@@ -1,0 +1,91 @@
+import type { ReactElement } from 'react';
+import type { Trace } from '../../trace/trace.ts';
+import { counted, durationText } from './trace-format.ts';
+
+interface Part {
+  readonly look: 'model' | 'tool' | 'backoff' | 'other';
+  readonly name: string;
+  readonly ms: number;
+  readonly note: string;
+}
+
+/** Where the working time went; pauses stand beside it and are not part of it. */
+export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | null {
+  const { seconds, pausedMs } = trace.totals;
+  const worked = seconds.used * 1000;
+  if (trace.steps.length === 0) return null;
+  const parts = partsOf(trace, worked);
+  const all = parts.reduce((sum, { ms }) => sum + ms, 0);
+  return (
+    <section className="trace-spent" aria-labelledby="trace-spent-title">
+      <h3 id="trace-spent-title">Where {durationText(worked)} went</h3>
+      <div className="spent-stack" aria-hidden="true">
+        {parts.map(
+          ({ look, ms }) => ms > 0 && <i key={look} data-look={look} style={{ flexGrow: ms }} />,
+        )}
+      </div>
+      <table>
+        <tbody>
+          {parts.map(({ look, name, ms, note }) => (
+            <tr key={look}>
+              <th scope="row">
+                <i className="trace-key" data-look={look} aria-hidden="true" />
+                <span>
+                  {name}
+                  <small>{note}</small>
+                </span>
+              </th>
+              <td>{durationText(ms)}</td>
+              <td className="spent-share">{all > 0 ? `${Math.round((ms / all) * 100)} %` : '–'}</td>
+            </tr>
+          ))}
+          {pausedMs > 0 && (
+            <tr>
+              <th scope="row">
+                <i className="trace-key" data-look="paused" aria-hidden="true" />
+                <span>
+                  Paused<small>waiting for a person, never counted</small>
+                </span>
+              </th>
+              <td>{durationText(pausedMs)}</td>
+              <td className="spent-share">–</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function partsOf(trace: Trace, worked: number): readonly Part[] {
+  const { modelMs, toolMs, backoffMs } = trace.totals;
+  const bars = trace.steps.flatMap(({ bars }) => bars);
+  const parts: Part[] = [
+    { look: 'tool', name: 'Tools', ms: toolMs, note: callsText(trace, bars, 'tool') },
+    { look: 'model', name: 'Model', ms: modelMs, note: callsText(trace, bars, 'model') },
+  ];
+  if (backoffMs > 0)
+    parts.push({
+      look: 'backoff',
+      name: 'Backoff',
+      ms: backoffMs,
+      note: 'waits after failed model calls',
+    });
+  const other = worked - modelMs - toolMs - backoffMs;
+  if (other >= Math.max(1, worked / 100))
+    parts.push({
+      look: 'other',
+      name: 'Other',
+      ms: other,
+      note: 'hooks, saving and the loop itself',
+    });
+  return parts.toSorted((a, b) => b.ms - a.ms);
+}
+
+function callsText(trace: Trace, bars: Trace['steps'][number]['bars'], kind: string): string {
+  const own = bars.filter((bar) => bar.kind === kind && bar.state !== 'waiting');
+  const failed = own.filter(({ state }) => state === 'error' || state === 'timeout').length;
+  const text = own.length === 0 ? 'no calls' : counted(own.length, 'call');
+  const among = trace.hasEarlier ? ' in the steps shown' : '';
+  return failed > 0 ? `${text}, ${failed} failed${among}` : text + among;
+}

@@ -1,0 +1,150 @@
+import { memo, type CSSProperties, type NamedExoticComponent, type ReactElement } from 'react';
+import { Glyph, voiceGlyph } from '../glyphs.tsx';
+import type { Axis } from './axis.ts';
+import { Chart } from './chart.tsx';
+import { tagsOf, type Row } from './rows.ts';
+import { countText, durationText, moneyText } from './trace-format.ts';
+
+export interface TimelineRowProps {
+  readonly row: Row;
+  readonly axis: Axis;
+  readonly plotWidth: number;
+  readonly chartWidth: number;
+  readonly top: number;
+  readonly height: number;
+  readonly position: number;
+  readonly count: number;
+  readonly isSelected: boolean;
+  readonly onSelect: (number: number) => void;
+}
+
+export const TimelineRow: NamedExoticComponent<TimelineRowProps> = memo(DrawnRow, isSame);
+
+/** Rows are made anew from every document; what they show mostly is not. */
+function isSame(a: TimelineRowProps, b: TimelineRowProps): boolean {
+  const { row: rowA, ...restA } = a;
+  const { row: rowB, ...restB } = b;
+  if (rowA.step !== rowB.step || rowA.outcome !== rowB.outcome) return false;
+  return Object.entries(restA).every(
+    ([name, value]) => restB[name as keyof typeof restB] === value,
+  );
+}
+
+function DrawnRow(props: TimelineRowProps): ReactElement {
+  const { row, isSelected } = props;
+  const place: CSSProperties = { top: props.top, height: props.height };
+  return (
+    <li aria-setsize={props.count} aria-posinset={props.position} style={place}>
+      <button
+        type="button"
+        className="trace-row"
+        data-step={row.number}
+        aria-current={isSelected ? 'step' : undefined}
+        tabIndex={isSelected ? 0 : -1}
+        onClick={() => props.onSelect(row.number)}
+      >
+        <span className="trace-row-head">
+          <span className="trace-row-name">
+            <span className="visually-hidden">Step </span>
+            <b>{row.number}</b>
+            {row.step ? <Tags row={row} /> : <span className="trace-tag">before any step</span>}
+            {row.step && (
+              <span className="trace-row-time">{durationText(row.step.durationMs)}</span>
+            )}
+          </span>
+          <Verdict row={row} />
+        </span>
+        {row.step && (
+          <>
+            <Chart
+              step={row.step}
+              axis={props.axis}
+              plotWidth={props.plotWidth}
+              chartWidth={props.chartWidth}
+            />
+            <Tokens step={row.step} />
+            <Cost step={row.step} />
+          </>
+        )}
+      </button>
+    </li>
+  );
+}
+
+type Step = NonNullable<Row['step']>;
+
+function Tags({ row: { step } }: { readonly row: Row }): ReactElement[] | null {
+  if (!step) return null;
+  return tagsOf(step).map((tag) => (
+    <span key={tag} className="trace-tag" data-tag={tag}>
+      {tag}
+    </span>
+  ));
+}
+
+function Verdict({ row: { outcome, step } }: { readonly row: Row }): ReactElement {
+  if (!outcome)
+    return (
+      <span className="trace-row-verdict" data-says="open">
+        <Glyph name={step?.type === 'waiting' ? 'paused' : 'working'} size={11} />
+        <span>{step?.type === 'waiting' ? 'Waiting, no verdict yet' : 'No verdict yet'}</span>
+      </span>
+    );
+  const says = outcome.shouldContinue
+    ? 'Go on'
+    : outcome.stopReason === 'completed'
+      ? 'Done'
+      : 'Stop';
+  return (
+    <span className="trace-row-verdict" data-says={outcome.decision}>
+      <Glyph name={voiceGlyph[outcome.decision]} size={11} />
+      <span title={outcome.resolvedBy}>
+        {says} · {outcome.resolvedBy}
+      </span>
+    </span>
+  );
+}
+
+function Tokens({ step }: { readonly step: Step }): ReactElement {
+  const all = step.inputTokens + step.outputTokens;
+  return (
+    <span className="trace-row-number trace-row-tokens">
+      {all === 0 ? (
+        <>
+          <span className="trace-none">–</span>
+          <small>{step.type === 'running' ? '' : 'no usage'}</small>
+        </>
+      ) : (
+        <>
+          <span>
+            {countText(all)}
+            <span className="trace-unit"> tokens</span>
+          </span>
+          <small>
+            {countText(step.inputTokens)} in · {countText(step.outputTokens)} out
+          </small>
+        </>
+      )}
+    </span>
+  );
+}
+
+function Cost({ step }: { readonly step: Step }): ReactElement {
+  const isFree = step.inputTokens + step.outputTokens === 0 && !step.cost;
+  return (
+    <span className="trace-row-number trace-row-cost">
+      {step.cost === null || isFree ? (
+        <span className="trace-none">–</span>
+      ) : (
+        <span>{moneyText(step.cost)}</span>
+      )}
+      {step.costSoFar !== null && (
+        <small>
+          <span aria-hidden="true">Σ </span>
+          <span className="visually-hidden"> so far </span>
+          {moneyText(step.costSoFar)}
+        </small>
+      )}
+    </span>
+  );
+}

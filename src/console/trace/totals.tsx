@@ -1,0 +1,105 @@
+import type { ReactElement } from 'react';
+import type { Trace } from '../../trace/trace.ts';
+import { MeterView } from './meter-view.tsx';
+import { counted, countText, durationText, moneyLimitText, moneyText } from './trace-format.ts';
+import { meterTexts, type Meter, type MeterUnit } from './voice-meter.ts';
+
+/** What was used of what is allowed, and what was not counted. */
+export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
+  const { totals, grants } = trace;
+  const { steps, seconds, tokens, cost, failedCalls, pausedMs } = totals;
+  const priceless =
+    cost.limit === null ? 'a price is not known' : 'a price is not known, so the limit cannot bind';
+  return (
+    <dl className="trace-totals">
+      <Total
+        name="Steps"
+        used={steps.used}
+        limit={steps.limit}
+        unit="count"
+        notes={[
+          failedCalls > 0 && `${counted(failedCalls, 'failed call')} not counted`,
+          grants.steps !== undefined && `${countText(grants.steps)} granted`,
+        ]}
+      />
+      <Total
+        name="Worked"
+        used={seconds.used}
+        limit={seconds.limit}
+        unit="seconds"
+        notes={[
+          pausedMs > 0 && `${durationText(pausedMs)} paused, not counted`,
+          grants.seconds !== undefined && `${countText(grants.seconds)} s granted`,
+        ]}
+      />
+      <Total
+        name="Tokens"
+        used={tokens.used}
+        limit={tokens.limit}
+        unit="count"
+        notes={[
+          `${countText(totals.inputTokens)} in · ${countText(totals.outputTokens)} out`,
+          grants.tokens !== undefined && `${countText(grants.tokens)} granted`,
+        ]}
+      />
+      <Total
+        name="Cost"
+        used={cost.used}
+        limit={cost.limit}
+        unit="money"
+        notes={[
+          cost.used === null && priceless,
+          grants.cost !== undefined && `${moneyLimitText(grants.cost)} granted`,
+        ]}
+      />
+    </dl>
+  );
+}
+
+interface TotalProps {
+  readonly name: string;
+  readonly used: number | null;
+  readonly limit: number | null;
+  readonly unit: MeterUnit;
+  readonly notes: readonly (string | false)[];
+}
+
+function Total({ name, used, limit, unit, notes }: TotalProps): ReactElement {
+  const meter: Meter | null =
+    limit === null
+      ? null
+      : { used, limit, unit, tone: used !== null && used >= limit ? 'full' : 'plain' };
+  const [usedText, limitText] = meter ? meterTexts(meter) : [alone(used, unit), null];
+  return (
+    <div className="trace-total">
+      <dt>{name}</dt>
+      <dd className="trace-total-number">
+        <b>{usedText}</b>
+        {limitText !== null && (
+          <span>
+            <span aria-hidden="true"> / </span>
+            <span className="visually-hidden"> of </span>
+            {limitText}
+          </span>
+        )}
+      </dd>
+      <dd className="trace-total-more">
+        {meter && <MeterView {...meter} />}
+        {notes.map(
+          (note) =>
+            note !== false && (
+              <span key={note} className="trace-total-note">
+                {note}
+              </span>
+            ),
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function alone(used: number | null, unit: MeterUnit): string {
+  if (used === null) return 'unknown';
+  if (unit === 'seconds') return durationText(used * 1000);
+  return unit === 'money' ? moneyText(used) : countText(used);
+}

@@ -1,0 +1,75 @@
+import { useCallback, useLayoutEffect, useState, type RefObject } from 'react';
+import { rowsBetween } from './row-heights.ts';
+
+/** Shorter timelines are drawn whole. */
+export const drawnWhole = 100;
+/** Rows are ready this far outside of what is seen. */
+const margin = 600;
+/** Where nothing has a size yet. */
+const screen = 900;
+
+export interface RowsWindow {
+  readonly first: number;
+  readonly end: number;
+  /** Scrolls no further than needed; `tops` are those of the rows. */
+  readonly reveal: (index: number) => void;
+}
+
+/** Which rows to draw, from where the list stands in what scrolls it. */
+export function useRowsWindow(
+  list: RefObject<HTMLElement | null>,
+  tops: readonly number[],
+  stickyHeight: number,
+): RowsWindow {
+  const isWhole = tops.length - 1 <= drawnWhole;
+  const [range, setRange] = useState<readonly [number, number]>(() => rowsBetween(tops, 0, screen));
+  const look = useCallback(() => {
+    const element = list.current;
+    if (!element || isWhole) return;
+    const { above, height } = seenOf(element);
+    const [first, end] = rowsBetween(tops, above - margin, above + height + margin);
+    setRange((was) => (was[0] === first && was[1] === end ? was : [first, end]));
+  }, [list, tops, isWhole]);
+
+  useLayoutEffect(() => {
+    look();
+    const scroller = scrollerOf(list.current);
+    if (!scroller) return undefined;
+    scroller.addEventListener('scroll', look, { passive: true });
+    const observer = new ResizeObserver(look);
+    observer.observe(scroller);
+    return () => {
+      scroller.removeEventListener('scroll', look);
+      observer.disconnect();
+    };
+  }, [list, look]);
+
+  const reveal = useCallback(
+    (index: number) => {
+      const element = list.current;
+      const scroller = scrollerOf(element);
+      if (!element || !scroller) return;
+      const { above, height } = seenOf(element);
+      const [top, bottom] = [tops[index] ?? 0, tops[index + 1] ?? 0];
+      if (top < above + stickyHeight) scroller.scrollTop += top - above - stickyHeight;
+      else if (bottom > above + height) scroller.scrollTop += bottom - above - height;
+      look();
+    },
+    [list, tops, stickyHeight, look],
+  );
+  return { first: isWhole ? 0 : range[0], end: isWhole ? tops.length - 1 : range[1], reveal };
+}
+
+/** How much of the list is above what is seen, and how high that is. */
+export function seenOf(list: HTMLElement): { readonly above: number; readonly height: number } {
+  const scroller = scrollerOf(list);
+  if (!scroller) return { above: 0, height: screen };
+  const above = scroller.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  return { above, height: scroller.clientHeight || screen };
+}
+
+export function scrollerOf(element: HTMLElement | null): HTMLElement | null {
+  for (let at = element?.parentElement ?? null; at; at = at.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
+  return document.documentElement;
+}

@@ -1,0 +1,30 @@
+import { useEffect, useRef } from 'react';
+import type { Row } from './rows.ts';
+import { stepFor } from './step-keys.ts';
+
+/** J and K work wherever the focus is, as long as nobody writes. */
+export function useStepKeys(
+  rows: readonly Row[],
+  at: number,
+  onSelect: (number: number) => void,
+): void {
+  const now = useRef({ rows, at, onSelect });
+  useEffect(() => {
+    now.current = { rows, at, onSelect };
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || !/^[jk]$/i.test(event.key) || isWriting(event.target)) return;
+      const next = stepFor(event, now.current.rows, now.current.at);
+      if (next === null) return;
+      event.preventDefault();
+      now.current.onSelect(next);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName));

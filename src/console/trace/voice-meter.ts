@@ -1,0 +1,65 @@
+import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
+import { countText, moneyLimitText, moneyText, secondsOfText } from './trace-format.ts';
+
+export type MeterUnit = 'count' | 'seconds' | 'money';
+
+/** How much of a limit is used, as the record says it. */
+export interface Meter {
+  /** Null where it cannot be known. */
+  readonly used: number | null;
+  readonly limit: number;
+  readonly unit: MeterUnit;
+  readonly tone: 'plain' | 'warn' | 'full';
+}
+
+const units: Readonly<Record<string, MeterUnit>> = {
+  CostLimit: 'money',
+  SessionCostLimit: 'money',
+  ExecutionTimeLimit: 'seconds',
+  CumulativeExecutionTimeLimit: 'seconds',
+  SessionTimeLimit: 'seconds',
+};
+
+/** The numbers that a voice recorded; null for voices that count nothing. */
+export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
+  const { context, criterion } = evaluation;
+  if (criterion === 'ErrorPolicyCriterion') return retriesOf(evaluation);
+  const { used, limit } = context;
+  if (typeof limit !== 'number' || !(limit > 0)) return null;
+  if (used !== null && typeof used !== 'number') return null;
+  return {
+    used,
+    limit,
+    unit: units[criterion] ?? 'count',
+    tone: used !== null && used >= limit ? 'full' : 'plain',
+  };
+}
+
+/** Every failure in a row uses a retry, and the one after the last has none left to use. */
+function retriesOf({ context, stopReason }: ContinuationEvaluation): Meter | null {
+  const { consecutiveFailures, maxRetries, handling } = context;
+  if (typeof consecutiveFailures !== 'number' || typeof maxRetries !== 'number') return null;
+  // where the policy does not retry, none was used
+  if (maxRetries <= 0 || stopReason === 'error' || handling === 'ignore') return null;
+  return {
+    used: Math.min(consecutiveFailures, maxRetries),
+    limit: maxRetries,
+    unit: 'count',
+    tone: stopReason !== undefined ? 'full' : consecutiveFailures > 0 ? 'warn' : 'plain',
+  };
+}
+
+/** `5` and `5`, `17.3` and `120 s`, `$0.0225` and `$0.10`. */
+export function meterTexts({
+  used,
+  limit,
+  unit,
+}: Pick<Meter, 'used' | 'limit' | 'unit'>): readonly [string, string] {
+  if (unit === 'seconds') return secondsOfText(used ?? 0, limit);
+  const isMoney = unit === 'money';
+  const text = isMoney ? moneyText : countText;
+  return [
+    used === null ? 'unknown' : text(used),
+    isMoney ? moneyLimitText(limit) : countText(limit),
+  ];
+}

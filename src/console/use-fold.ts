@@ -1,0 +1,36 @@
+import { useCallback, useState, useSyncExternalStore } from 'react';
+
+export type ListShown = 'auto' | 'shown' | 'hidden';
+
+export interface Fold {
+  /** `auto`: the stylesheet decides by the width. */
+  readonly shown: ListShown;
+  readonly isShown: boolean;
+  readonly toggle: () => void;
+}
+
+/** As in `styles/frame.css`. */
+const roomForAll = '(width >= 1440px)';
+
+const subscribe = (changed: () => void): (() => void) => {
+  const query = matchMedia(roomForAll);
+  query.addEventListener('change', changed);
+  return () => query.removeEventListener('change', changed);
+};
+
+/** The trace takes the place of the list on all but wide screens; what the user chose for a view stays. */
+export function useFold(isTrace: boolean): Fold {
+  const isWide = useSyncExternalStore(subscribe, () => matchMedia(roomForAll).matches);
+  const [chosen, setChosen] = useState<Readonly<Record<'trace' | 'chat', ListShown>>>({
+    trace: 'auto',
+    chat: 'auto',
+  });
+  const view = isTrace ? 'trace' : 'chat';
+  const shown = chosen[view];
+  const isShown = shown === 'auto' ? !isTrace || isWide : shown === 'shown';
+  const toggle = useCallback(
+    () => setChosen((before) => ({ ...before, [view]: isShown ? 'hidden' : 'shown' })),
+    [view, isShown],
+  );
+  return { shown, isShown, toggle };
+}

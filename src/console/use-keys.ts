@@ -1,0 +1,48 @@
+import { useEffect, useRef } from 'react';
+
+/** What a key does; the names are those of `KeyboardEvent.key`, letters in small. */
+export type KeyActions = Readonly<Record<string, () => void>>;
+
+/** Keys that move the focus to a button of a view, which names itself by `data-key`. */
+const focusKeys: Readonly<Record<string, string>> = {
+  g: 'grant',
+  a: 'approve',
+  e: 'edit',
+  d: 'deny',
+};
+
+/** Single keys of the page: none has an effect on a run, and none is heard while somebody types. */
+export function useKeys(actions: KeyActions): void {
+  const now = useRef(actions);
+  useEffect(() => {
+    now.current = actions;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
+      const key = event.key.toLowerCase();
+      const act = now.current[key];
+      if (act) {
+        event.preventDefault();
+        act();
+      } else if (focusOn(focusKeys[key])) event.preventDefault();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** The first that can be pressed now. */
+function focusOn(name: string | undefined): boolean {
+  if (name === undefined) return false;
+  const target = [...document.querySelectorAll<HTMLElement>(`[data-key="${name}"]`)].find(
+    (element) => !element.matches(':disabled') && element.closest('[hidden]') === null,
+  );
+  target?.focus();
+  return target !== undefined;
+}

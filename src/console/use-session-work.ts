@@ -1,0 +1,71 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { SessionDetail } from '../server/api.ts';
+import type { Api } from './api-client.ts';
+import { problemOf } from './api-problem.ts';
+import { chatHref, go } from './route.ts';
+
+/** What makes sessions and takes them away. Each leads to where its effect is seen. */
+export interface SessionWork {
+  /** The session that was made here last, as the server answered it. */
+  readonly made: SessionDetail | null;
+  /** What could not be done, until it is dismissed or another session is opened. */
+  readonly notice: string | null;
+  readonly dismiss: () => void;
+  /** Null, or what was wrong. */
+  readonly start: (agent: string, message: string) => Promise<string | null>;
+  readonly forkAt: (step: number) => void;
+  readonly remove: () => Promise<string | null>;
+}
+
+export function useSessionWork(
+  api: Api,
+  sessionId: string | null,
+  onMade: () => void,
+): SessionWork {
+  const [made, setMade] = useState<SessionDetail | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
+  useEffect(() => setNotice(null), [sessionId]);
+
+  const start = useCallback(
+    async (agent: string, message: string): Promise<string | null> => {
+      try {
+        const session = await api.create({ agent, message });
+        setMade(session);
+        onMade();
+        go(chatHref(session.id));
+        return null;
+      } catch (thrown) {
+        return problemOf(thrown).message;
+      }
+    },
+    [api, onMade],
+  );
+
+  const forkAt = useCallback(
+    (step: number): void => {
+      if (sessionId === null) return;
+      api.fork(sessionId, step).then(
+        (session) => {
+          setMade(session);
+          onMade();
+          go(chatHref(session.id));
+        },
+        (thrown: unknown) => setNotice(problemOf(thrown).message),
+      );
+    },
+    [api, sessionId, onMade],
+  );
+
+  const remove = useCallback(async (): Promise<string | null> => {
+    try {
+      if (sessionId !== null) await api.remove(sessionId);
+      go('#/');
+      return null;
+    } catch (thrown) {
+      return problemOf(thrown).message;
+    }
+  }, [api, sessionId]);
+
+  const dismiss = useCallback(() => setNotice(null), []);
+  return { made, notice, dismiss, start, forkAt, remove };
+}

@@ -1,0 +1,44 @@
+import { Component, type ReactNode } from 'react';
+import { EmptyState } from './empty-state.tsx';
+
+interface ViewBoundaryProps {
+  /** A change shows the view again. */
+  readonly resetBy: string;
+  readonly children: ReactNode;
+}
+
+interface ViewBoundaryState {
+  readonly error: Error | null;
+}
+
+/** A view that breaks takes neither the list nor the run with it. React knows boundaries as classes only. */
+export class ViewBoundary extends Component<ViewBoundaryProps, ViewBoundaryState> {
+  override state: ViewBoundaryState = { error: null };
+
+  static getDerivedStateFromError(error: Error): ViewBoundaryState {
+    return { error };
+  }
+
+  override componentDidUpdate(before: ViewBoundaryProps): void {
+    if (before.resetBy !== this.props.resetBy && this.state.error) this.setState({ error: null });
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <EmptyState
+        glyph="failed"
+        title="This view broke"
+        action={
+          <button type="button" className="button" onClick={() => this.setState({ error: null })}>
+            Show it again
+          </button>
+        }
+      >
+        <p>The session is not touched by it: runs go on at the server.</p>
+        <code className="muted">{error.message}</code>
+      </EmptyState>
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { daysBefore } from './dates.ts';
+import type { LeadRow } from './leads.ts';
+
+export type Activity = readonly [day: string, kind: string, note: string];
+
+/** What happened, and what was noted about it. */
+const habits: readonly (readonly [kind: string, note: string])[] = [
+  ['call', 'Spoke about scope and timing; they want a written summary before the next call.'],
+  ['email', 'Sent the price list and two references from the same industry.'],
+  ['meeting', 'Met the team on site; the decision needs a second signature.'],
+  ['note', 'Budget is planned for the coming half-year, subject to the board.'],
+  ['email', 'They asked how support works at night and on holidays; answered the same day.'],
+  ['call', 'Short check-in. No change since the last talk, follow up in two weeks.'],
+  ['demo', 'Showed the product to five people; good questions about exports and roles.'],
+  ['note', 'The contact is on leave; a deputy is named in the mailbox reply.'],
+];
+
+/** How many entries a lead of the data set begins with. */
+const ENTRIES = 72;
+/** About one entry in so many days. */
+const RHYTHM_DAYS = 9;
+
+/** The history of a lead, newest first: the same for the same lead, ending on its last activity. */
+export function activitiesOf({ id, idleDays }: LeadRow, today: string): readonly Activity[] {
+  const seed = Number(id.slice(-4));
+  return Array.from({ length: ENTRIES }, (_entry, i) => {
+    const [kind, note] = habits[(seed + i * 5) % habits.length] ?? ['note', ''];
+    const daysAgo = idleDays + i * RHYTHM_DAYS + ((seed * (i + 3)) % 5) * Math.sign(i);
+    return [daysBefore(today, daysAgo), kind, note];
+  });
+}

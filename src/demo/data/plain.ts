@@ -1,0 +1,6 @@
+/** Without case and accents: `Öresund Payments` is `oresund payments`. */
+export const plain = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .toLowerCase();

@@ -1,0 +1,6 @@
+/** Reads a table that people can read too: a row per line, cells between bars. */
+export const readRows = (table: string): readonly (readonly string[])[] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));

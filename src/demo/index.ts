@@ -1,0 +1,1 @@
+export { demoApp, type DemoApp, type DemoOptions } from './demo-app.ts';

@@ -1,0 +1,115 @@
+import { parseJson, type JsonObject, type JsonValue } from '../../json.ts';
+import type { Message } from '../../messages/message.ts';
+import type { Messages } from '../../messages/messages.ts';
+
+/** What became of one tool call, read back from the conversation. */
+export interface Outcome {
+  readonly tool: string;
+  /** As the model gave them. */
+  readonly args: JsonObject;
+  readonly kind: 'ok' | 'error' | 'denied' | 'unfinished';
+  /** Of a call that went well. */
+  readonly value: JsonValue;
+  /** Of one that did not: what the tool or the person said. */
+  readonly said: string;
+}
+
+/** All that the demo model goes by. It is read anew for every call, so any process can take over at any point. */
+export interface Talk {
+  /** What the person wants, in full; follow-ups are put into whole sentences. */
+  readonly text: string;
+  /** The message as it was typed, and its id. */
+  readonly typed: string;
+  readonly messageId: string;
+  readonly isFirstTurn: boolean;
+  /** Of this turn, in the order of the calls. */
+  readonly outcomes: readonly Outcome[];
+  /** What a criterion asked for after an answer of this turn. */
+  readonly asked: string | null;
+}
+
+/** What came before the turn, for follow-ups. */
+export interface Past {
+  readonly lastRequest: string | null;
+  readonly lastAnswer: string;
+  readonly messages: readonly Message[];
+}
+
+/** Nobody types more than this for a machine that goes by words. */
+const LONGEST_TEXT = 2000;
+
+export interface Turns {
+  readonly talk: Talk;
+  readonly past: Past;
+}
+
+const isRequest = (message: Message): boolean =>
+  message.isUser() && message.metadata['synthetic'] !== true;
+
+/** Splits the conversation at the newest request; "go on" takes up the request before it. */
+export function readTurns(list: Messages): Turns {
+  const messages = [...list];
+  const newest = messages.findLastIndex(isRequest);
+  const typed = textAt(messages, newest);
+  let start = newest;
+  while (start > 0 && goOn.test(textAt(messages, start))) {
+    const before = messages.slice(0, start).findLastIndex(isRequest);
+    if (before < 0) break;
+    start = before;
+  }
+  const turn = messages.slice(start + 1);
+  const earlier = messages.slice(0, Math.max(0, start));
+  const asked = turn.findLast((message) => message.isUser() && !isRequest(message));
+  return {
+    talk: {
+      text: textAt(messages, start),
+      typed,
+      messageId: messages[newest]?.id ?? '',
+      isFirstTurn: messages.findIndex(isRequest) === newest,
+      outcomes: outcomesIn(turn),
+      asked: asked?.text ?? null,
+    },
+    past: {
+      lastRequest: earlier.findLast(isRequest)?.text ?? null,
+      lastAnswer: earlier.findLast((m) => m.isAssistant() && m.text.trim() !== '')?.text ?? '',
+      messages: earlier,
+    },
+  };
+}
+
+const goOn =
+  /^\W*(?:please |ok(?:ay)?,? )?(?:go on|continue|carry on|keep going|proceed|try again|again)\b[^a-z]*$/i;
+
+const textAt = (messages: readonly Message[], index: number): string =>
+  (messages[index]?.text ?? '').slice(0, LONGEST_TEXT);
+
+export function outcomesIn(messages: readonly Message[]): readonly Outcome[] {
+  const answers = new Map<string, string>();
+  for (const { toolCallId, text } of messages)
+    if (toolCallId !== null) answers.set(toolCallId, text);
+  return messages.flatMap(({ toolCalls }) =>
+    toolCalls.flatMap(({ id, name, args }) => {
+      const answer = answers.get(id);
+      return answer === undefined ? [] : [readOutcome(name, args, answer)];
+    }),
+  );
+}
+
+/** The words that the loop puts before what did not go well. */
+const beginnings: readonly (readonly [Outcome['kind'], RegExp])[] = [
+  ['error', /^Error: /],
+  ['denied', /^(?:Denied by a person|Blocked): /],
+  ['unfinished', /^Not (?:finished|run): /],
+];
+
+/** A person may change the arguments before a call runs; the result says so first. */
+const edited = /^\[A person changed the arguments to .* before this ran\.\]\n/;
+
+function readOutcome(tool: string, args: JsonObject, answer: string): Outcome {
+  const rest = answer.replace(edited, '');
+  for (const [kind, beginning] of beginnings)
+    if (beginning.test(rest))
+      return { tool, args, kind, value: null, said: rest.replace(beginning, '') };
+  const parsed = parseJson(rest);
+  return { tool, args, kind: 'ok', value: parsed.ok ? parsed.value : rest, said: '' };
+}

@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import {
+  openDatabase,
+  type SqliteDatabase,
+  type SqliteValue,
+} from '../sessions/stores/sqlite-database.ts';
+import { isoDay } from './data/dates.ts';
+import { fillOnce } from './data/fill.ts';
+
+export type Row = Readonly<Record<string, SqliteValue>>;
+
+/** The partner data set: programs, leads, companies and what happened with them. */
+export interface PartnerData {
+  /** `2026-01-31`, from the clock of the machine. */
+  today(): string;
+  one(sql: string, ...values: readonly SqliteValue[]): Row | undefined;
+  all(sql: string, ...values: readonly SqliteValue[]): readonly Row[];
+  run(sql: string, ...values: readonly SqliteValue[]): void;
+  /** Does the work whole or not at all. The same `key` does it once and gets the same answer again. */
+  once<T>(key: string, work: () => T): T;
+  /** Once is enough, twice does no harm. */
+  close(): void;
+}
+
+/** Opens `partners.db` in the folder, and makes and fills it where there is none. */
+export async function openPartnerData(
+  folder: string,
+  now: () => number = Date.now,
+): Promise<PartnerData> {
+  const today = (): string => isoDay(now());
+  mkdirSync(folder, { recursive: true });
+  // the opener of the session store knows which SQLite this Node has; its own tables stay in memory, ours is beside
+  const db = await openDatabase({ path: ':memory:', durability: 'process', busyTimeoutMs: 5000 });
+  try {
+    db.prepare('ATTACH DATABASE ? AS partners').run(join(folder, 'partners.db'));
+    fillOnce(db, today());
+  } catch (cause) {
+    db.close();
+    throw new AgentError(
+      'store_failed',
+      `The demo data, partners.db in ${folder}, cannot be opened: ${messageOf(cause)}. Delete that file, or choose another folder.`,
+      { cause },
+    );
+  }
+  let isOpen = true;
+  return {
+    today,
+    one: (sql, ...values) => db.prepare(sql).get(...values) as Row | undefined,
+    all: (sql, ...values) => db.prepare(sql).all(...values) as Row[],
+    run: (sql, ...values) => void db.prepare(sql).run(...values),
+    once: (key, work) => once(db, key, work),
+    close() {
+      if (isOpen) db.close();
+      isOpen = false;
+    },
+  };
+}
+
+function once<T>(db: SqliteDatabase, key: string, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const before = db.prepare('SELECT result FROM effects WHERE key = ?').get(key) as
+      | { readonly result: string }
+      | undefined;
+    const result = before ? (JSON.parse(before.result) as T) : work();
+    if (!before)
+      db.prepare('INSERT INTO effects VALUES (?, ?)').run(key, JSON.stringify(result ?? null));
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+import { show } from '../errors/agent-error.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { readySchema, type JsonSchema, type ReadySchema } from '../tools/schema.ts';
+import { ApiRefusal } from './refusal.ts';
+
+/** One value that a request may bring: the check and the OpenAPI document are made from it. */
+export interface Field {
+  readonly schema: JsonSchema;
+  /** Goes behind "expected", and into the document. */
+  readonly expected: string;
+  readonly isRequired?: true;
+}
+
+/** One field for each name of what a handler reads. */
+export type FieldsOf<T> = { readonly [K in keyof T]-?: Field };
+export type Fields = Readonly<Record<string, Field>>;
+
+export interface FieldReader {
+  /** Of a JSON body: a name that is not known is refused, for it may be a typing error. */
+  body(body: JsonObject): Promise<JsonObject>;
+  /** Of an address: texts become what the schema says, names that are not known are for others. */
+  query(params: URLSearchParams): Promise<JsonObject>;
+}
+
+interface Problem extends JsonObject {
+  readonly field: string;
+  readonly seen: string;
+  readonly expected: string;
+}
+
+/** What no single field can tell; the description says it to people. */
+export type Rules = JsonSchema & { readonly description: string };
+
+export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldReader {
+  const ready = new Map<string, Field & { readonly check: ReadySchema['check'] }>();
+  for (const [name, field] of Object.entries(fields))
+    ready.set(name, { ...field, check: readySchema(`${what} ${name}`, field.schema).check });
+  const together = rules && readySchema(what, rules);
+
+  const checked = async (values: JsonObject): Promise<JsonObject> => {
+    const problems: Problem[] = [];
+    for (const [field, { check, expected, isRequired }] of ready) {
+      const value = Object.hasOwn(values, field) ? values[field] : undefined;
+      if (value === undefined) {
+        if (isRequired) problems.push({ field, seen: 'nothing', expected });
+      } else if (!(await check(value)).ok) problems.push({ field, seen: seenAs(value), expected });
+    }
+    if (problems.length > 0) throw invalid(problems);
+    if (rules && together && !(await together.check(values)).ok)
+      throw new ApiRefusal('invalid_request', rules.description);
+    return values;
+  };
+
+  return {
+    body(body) {
+      const strange = Object.keys(body).filter((name) => !ready.has(name));
+      if (strange.length > 0) throw unknownFields(strange, [...ready.keys()]);
+      return checked(body);
+    },
+    query(params) {
+      const values: Record<string, JsonValue> = {};
+      for (const [name, { schema }] of ready) {
+        const [text, second] = params.getAll(name);
+        if (second !== undefined)
+          throw new ApiRefusal('invalid_request', `The address says ${name} more than once.`);
+        if (text !== undefined && text !== '') values[name] = typed(text, schema);
+      }
+      return checked(values);
+    },
+  };
+}
+
+/** Names and numbers are quoted; what somebody has written is not, for it may hold what only they may read. */
+const seenAs = (value: JsonValue): string =>
+  typeof value === 'string' && !/^[^\s]{0,40}$/.test(value)
+    ? `a text of ${value.length} characters`
+    : show(value);
+
+const typed = (text: string, schema: JsonSchema): JsonValue =>
+  schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+
+function invalid(problems: readonly Problem[]): ApiRefusal {
+  const words = problems.map(
+    ({ field, seen, expected }) => `${field} got ${seen}, expected ${expected}`,
+  );
+  return new ApiRefusal('invalid_request', `${words.join('; ')}.`, {
+    details: { fields: problems },
+  });
+}
+
+function unknownFields(names: readonly string[], known: readonly string[]): ApiRefusal {
+  const shown = names.slice(0, 5).map(show).join(', ');
+  const takes = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
+  return new ApiRefusal('invalid_request', `The body has unknown fields: ${shown}. ${takes}`, {
+    details: { known },
+  });
+}

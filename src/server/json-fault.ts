@@ -1,0 +1,40 @@
+/** One token, with the blanks before it. */
+const TOKEN =
+  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y; // oxlint-disable-line no-control-regex -- JSON refuses them in strings
+
+type Next = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or ]' | ', or }' | 'the end';
+
+/** Where a text stops being JSON, in words: engines do not all say it, and those that do quote the text. */
+export function jsonFault(text: string): string {
+  const open: ('[' | '{')[] = [];
+  let next: Next = 'value';
+  const after = (): Next =>
+    open.length === 0 ? 'the end' : open.at(-1) === '[' ? ', or ]' : ', or }';
+  for (let at = 0; ; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at;
+    const match = TOKEN.exec(text);
+    const [, sign, string, other] = match ?? [];
+    if (!match) return `expected ${next} at ${placeOf(text, at)}`;
+    const isValue = next === 'value' || next === 'value or ]';
+    if (isValue && (string !== undefined || other !== undefined)) next = after();
+    else if (isValue && (sign === '[' || sign === '{')) {
+      open.push(sign);
+      next = sign === '[' ? 'value or ]' : 'key or }';
+    } else if (string !== undefined && next.startsWith('key')) next = ':';
+    else if (sign === ':' && next === ':') next = 'value';
+    else if (sign === ',' && next.startsWith(',')) next = open.at(-1) === '[' ? 'value' : 'key';
+    else if ((sign === ']' || sign === '}') && next.endsWith(`or ${sign}`)) {
+      open.pop();
+      next = after();
+    } else return `expected ${next} at ${placeOf(text, at)}`;
+  }
+}
+
+/** Of the first character behind the blanks. */
+function placeOf(text: string, from: number): string {
+  const at = from + (/^[ \t\r\n]*/.exec(text.slice(from))?.[0].length ?? 0);
+  const before = text.slice(0, at);
+  const column = at - before.lastIndexOf('\n');
+  const where = `line ${before.split('\n').length}, column ${column}`;
+  return at >= text.length ? `${where}, where the body ends` : where;
+}

@@ -1,0 +1,6 @@
+import { defaultRedactor } from '../errors/make-redactor.ts';
+
+/** One line, without secrets: a stack would say more than a log should keep. */
+export function reportFault(error: unknown): void {
+  console.error(`onward: a request failed: ${defaultRedactor.text(String(error))}`);
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { reportFault } from './node-fault.ts';
+import { guarded } from './node-guarded-body.ts';
+import { restoreParsedBody } from './node-parsed-body.ts';
+
+/** What `agentServer` is, and what Hono, Next and others call a handler. */
+export type FetchHandler = (request: Request) => Response | Promise<Response>;
+
+export interface NodeListenerOptions {
+  /** Hears what the handler threw; the client only learns that it failed. Default: one line on the console. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** In Express the address that was asked for, also where `url` lacks the prefix of a mount. */
+type MountedMessage = IncomingMessage & { readonly originalUrl?: string };
+
+/** A Fetch handler as a listener of `node:http`, or as the last word of Express: it never calls `next`. */
+export function nodeListener(
+  fetch: FetchHandler,
+  options: NodeListenerOptions = {},
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const onError = options.onError ?? reportFault;
+  const report = (error: unknown): void => {
+    try {
+      onError(error);
+    } catch {
+      // who listens to faults must not make more of them
+    }
+  };
+  const listener = getRequestListener(
+    async (light, { outgoing }) => {
+      const request = wholeRequest(light);
+      const fault = (error: unknown): void => {
+        // else nobody is there to read the answer, and that is why it failed
+        if (!request.signal.aborted) report(error);
+      };
+      try {
+        return guarded(await fetch(request), (error) => {
+          fault(error);
+          outgoing.destroy();
+        });
+      } catch (error) {
+        fault(error);
+        return failed(500, 'internal_error', 'The server failed to answer. It has the details.');
+      }
+    },
+    {
+      overrideGlobalObjects: false,
+      errorHandler: () =>
+        failed(400, 'invalid_request', 'The request has no valid address or method.'),
+    },
+  );
+  return (req: MountedMessage, res) => {
+    const { url = '/' } = req;
+    const problem = restoreParsedBody(req);
+    if (problem) {
+      report(problem);
+      const { message } = problem;
+      res.writeHead(500, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ error: { code: 'body_already_read', message } }));
+      return;
+    }
+    // the listener reads the address before it returns
+    if (req.originalUrl !== undefined) req.url = req.originalUrl;
+    listener(req, res).catch(report);
+    req.url = url;
+  };
+}
+
+/** What the adapter hands over only looks like a Request: handlers that copy it with `new Request(it)` would fail. */
+function wholeRequest(light: Request): Request {
+  const { url, method, headers, signal } = light;
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
+  const init = { method, headers, signal, body: light.body, duplex: 'half' };
+  return new Request(url, init);
+}
+
+const failed = (status: number, code: string, message: string): Response =>
+  Response.json({ error: { code, message } }, { status });

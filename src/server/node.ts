@@ -1,0 +1,4 @@
+/** For Node: mounts a Fetch handler in Express or `node:http`, or serves it with a console beside it. */
+export { nodeListener, type FetchHandler, type NodeListenerOptions } from './node-listener.ts';
+export { serve, type RunningServer, type ServeOptions } from './node-serve.ts';
+export { staticFiles, type StaticFiles } from './node-static.ts';

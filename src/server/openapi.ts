@@ -1,0 +1,150 @@
+import type { JsonObject } from '../json.ts';
+import { errorCodes } from './refusal.ts';
+import type { Field, Fields } from './fields.ts';
+import type { Route } from './route.ts';
+import { continuationSchemas } from './schemas/continuation-schemas.ts';
+import { historySchemas } from './schemas/history-schemas.ts';
+import { sessionSchemas } from './schemas/session-schemas.ts';
+import { object, oneOfTexts, record, ref, text } from './schemas/shapes.ts';
+import { version } from './version.ts';
+
+const ids: Readonly<Record<string, string>> = {
+  id: 'the id of a session of yours',
+  callId: 'the id of a call that waits for an answer',
+};
+
+/** What can go wrong with a request, besides what its own handler refuses. */
+const problems: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read, or a value is not one that it takes.',
+  401: 'Nobody is signed in.',
+  403: 'A page of another site asked for a change, or the owner hook refuses.',
+  404: 'There is no such session, or it belongs to somebody else.',
+  409: 'The session does not stand as the request expects: it works, waits, or is over.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'The answer does not fit the call; it still waits.',
+  429: 'Too many requests or streams: `retry-after` says when to try again.',
+  500: 'A fault of the server, without details; `x-request-id` finds its cause.',
+  503: 'The server is overloaded or about to restart: `retry-after` says when to try again.',
+};
+
+/** The OpenAPI document of a route table. */
+export function openapiOf(
+  routes: readonly Route[],
+  { title, basePath }: { readonly title: string; readonly basePath: string },
+): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description: 'Sessions of agents: messages, live updates, traces.' },
+    servers: [{ url: basePath || '/' }],
+    security: [{ signIn: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        signIn: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'As the owner hook of the server wants it; `onward dev` wants its token.',
+        },
+      },
+      schemas: {
+        ...sessionSchemas,
+        ...continuationSchemas,
+        ...historySchemas,
+        ApiError: object({
+          error: object({ code: oneOfTexts(errorCodes), message: text }, { details: record }),
+        }),
+      },
+    },
+  };
+}
+
+function operationOf(route: Route): JsonObject {
+  const { name, summary, isOpen, answer } = route;
+  const { status, about, schema, contentType = 'application/json' } = answer;
+  const body = bodyOf(route);
+  const errors = problemsOf(route).map((code) => [
+    code,
+    { description: problems[code] ?? '', content: json(ref('ApiError')) },
+  ]);
+  return {
+    operationId: name,
+    summary,
+    ...(isOpen && { security: [] }),
+    parameters: parametersOf(route),
+    ...(body && { requestBody: body }),
+    responses: {
+      [status]: {
+        description: about,
+        ...(status === 201 && {
+          headers: { location: { description: 'Of the new session.', schema: text } },
+        }),
+        ...(schema && { content: { [contentType]: { schema } } }),
+      },
+      ...(Object.fromEntries(errors) as JsonObject),
+    },
+  };
+}
+
+/** In the order of their numbers. */
+function problemsOf({ method, path, isOpen, query, body, bodyTypes }: Route): number[] {
+  const takesBody = body !== undefined || bodyTypes !== undefined;
+  const isAsking = method === 'GET';
+  const codes = [
+    ...(query || takesBody || path.includes('{') ? [400] : []),
+    ...(isOpen ? [] : [401, 429, 503]),
+    ...(isAsking ? [] : [403]),
+    ...(path.includes('{id}') ? [404] : []),
+    ...(takesBody ? [409, 413, 415] : []),
+    ...(path.includes('{callId}') ? [422] : []),
+    500,
+  ];
+  return codes.toSorted((a, b) => a - b);
+}
+
+function parametersOf({ path, query = {}, headers = {} }: Route): JsonObject[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: ids[name] ?? '',
+    schema: text,
+  }));
+  const outside = (where: string, fields: Fields): JsonObject[] =>
+    Object.entries(fields).map(([name, { schema, expected, isRequired = false }]) => ({
+      name,
+      in: where,
+      required: isRequired,
+      description: expected,
+      schema,
+    }));
+  return [...inPath, ...outside('query', query), ...outside('header', headers)];
+}
+
+function bodyOf({ body, bodyRules, bodyTypes = [] }: Route): JsonObject | null {
+  if (!body) return null;
+  const fields: readonly (readonly [string, Field])[] = Object.entries(body);
+  const required = fields.flatMap(([name, { isRequired }]) => (isRequired ? [name] : []));
+  const schema: JsonObject = {
+    ...bodyRules,
+    type: 'object',
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [name, { description: field.expected, ...field.schema }]),
+    ),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+  const content = { ...json(schema) };
+  return {
+    required: required.length > 0,
+    content: {
+      ...content,
+      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
+    },
+  };
+}
+
+const json = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } });

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.ts';
+import { invalidOption } from '../errors/agent-error.ts';
+import { ApiRefusal } from './refusal.ts';
+
+/** So many requests of one owner in so many seconds; unused ones can be spent at once. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** Owners that are remembered: beyond this many the one that was silent longest starts anew. */
+const MOST_OWNERS = 10_000;
+
+/** Takes one request of an owner, or refuses it. */
+export function rateLimiter(
+  { requests, seconds }: RateLimit,
+  clock: Clock,
+  mostOwners: number = MOST_OWNERS,
+): (owner: string) => void {
+  if (!(requests >= 1 && seconds > 0 && Number.isFinite(requests / seconds)))
+    throw invalidOption(
+      'rateLimit',
+      { requests, seconds },
+      '{ requests, seconds } above 0, or null',
+    );
+  const perMs = requests / (seconds * 1000);
+  const buckets = new Map<string, { readonly left: number; readonly at: number }>();
+  return (owner) => {
+    const now = clock.now();
+    const known = buckets.get(owner);
+    const left = known
+      ? Math.min(requests, known.left + Math.max(0, now - known.at) * perMs)
+      : requests;
+    const isTaken = left >= 1;
+    // set anew, so that the map is in the order of use
+    buckets.delete(owner);
+    buckets.set(owner, { left: isTaken ? left - 1 : left, at: now });
+    if (buckets.size > mostOwners)
+      for (const oldest of buckets.keys()) {
+        buckets.delete(oldest);
+        break;
+      }
+    if (!isTaken) throw tooMany({ requests, seconds }, Math.ceil((1 - left) / perMs / 1000));
+  };
+}
+
+const tooMany = ({ requests, seconds }: RateLimit, waitSeconds: number): ApiRefusal =>
+  new ApiRefusal(
+    'rate_limited',
+    `More than ${requests} requests in ${seconds} seconds. Try again in ${waitSeconds} s.`,
+    { details: { requests, seconds }, headers: { 'retry-after': String(waitSeconds) } },
+  );

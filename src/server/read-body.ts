@@ -1,0 +1,79 @@
+import { isRecord, parseJson, type JsonObject } from '../json.ts';
+import { jsonFault } from './json-fault.ts';
+import { ApiRefusal } from './refusal.ts';
+
+/** Deeper than any fair request, and far from what the stack can take. */
+const MOST_DEPTH = 64;
+
+/** The body as a JSON object; an empty one counts as `{}`. Never more than `maxBytes` is kept, whatever the headers say. */
+export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
+  const type = request.headers.get('content-type');
+  // a form or a script of another site cannot send this type without asking first
+  if (type !== null && !/^application\/json\s*(?:;|$)/i.test(type)) throw notJson(type);
+  const text = await boundedText(request, maxBytes);
+  if (text.trim() === '') return {};
+  if (type === null) throw notJson('nothing');
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw new ApiRefusal('invalid_json', `The body is not JSON: ${jsonFault(text)}.`);
+  if (!isRecord(parsed.value))
+    throw new ApiRefusal('invalid_request', 'The body is not a JSON object.');
+  checkShape(parsed.value);
+  return parsed.value;
+}
+
+async function boundedText({ body, headers }: Request, maxBytes: number): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const tooLarge = async (): Promise<never> => {
+    await reader.cancel().catch(() => {});
+    throw new ApiRefusal('body_too_large', `The body is larger than ${maxBytes} bytes.`, {
+      details: { maxBytes },
+    });
+  };
+  if (Number(headers.get('content-length') ?? 0) > maxBytes) return tooLarge();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  let text = '';
+  for (let bytes = 0; ;) {
+    const { done, value } = await reader.read();
+    bytes += value?.byteLength ?? 0;
+    if (bytes > maxBytes) return tooLarge();
+    try {
+      text += done ? decoder.decode() : decoder.decode(value, { stream: true });
+    } catch {
+      throw new ApiRefusal(
+        'invalid_json',
+        `The body is not UTF-8, within its first ${bytes} bytes.`,
+      );
+    }
+    if (done) return text;
+  }
+}
+
+/** Refuses what could hurt those who walk over it or copy it: endless depth, and a key that is none in JavaScript. */
+function checkShape(root: object): void {
+  let level: readonly object[] = [root];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > MOST_DEPTH)
+      throw new ApiRefusal(
+        'invalid_request',
+        `The body is nested deeper than ${MOST_DEPTH} levels.`,
+      );
+    const next: object[] = [];
+    for (const value of level) {
+      if (Object.hasOwn(value, '__proto__'))
+        throw new ApiRefusal(
+          'invalid_request',
+          'The body has a key "__proto__", which is not taken.',
+        );
+      for (const inner of Object.values(value) as unknown[])
+        if (typeof inner === 'object' && inner !== null) next.push(inner);
+    }
+    level = next;
+  }
+}
+
+const notJson = (type: string): ApiRefusal =>
+  new ApiRefusal(
+    'unsupported_media_type',
+    `The content type is ${JSON.stringify(type.slice(0, 80))}, expected application/json.`,
+  );

@@ -1,0 +1,31 @@
+import { defaultRedactor } from '../errors/redactor.ts';
+import type { AgentServerOptions } from './server-options.ts';
+
+/** Tells whoever runs the server; whatever happens in there changes no answer. */
+export interface Reporter {
+  /** Remembers what the answer to a request is called. */
+  name(request: Request, requestId: string): void;
+  report(error: unknown, request: Request): void;
+}
+
+export function reporter(onError: AgentServerOptions['onError'] = log): Reporter {
+  const ids = new WeakMap<Request, string>();
+  return {
+    name: (request, requestId) => void ids.set(request, requestId),
+    report(error, request) {
+      const requestId = ids.get(request) ?? '';
+      try {
+        onError(error, request, requestId);
+      } catch (failure) {
+        log(failure, request, requestId);
+      }
+    },
+  };
+}
+
+function log(error: unknown, { method, url }: Request, requestId: string): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const { pathname } = new URL(url);
+  const said = `${method} ${pathname} (${requestId}) failed: ${text}`;
+  console.error(`onward server: ${defaultRedactor.text(said)}`);
+}

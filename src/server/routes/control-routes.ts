@@ -1,0 +1,111 @@
+import type { Approvals } from '../../agent/approvals.ts';
+import type { Grants } from '../../continuation/grants.ts';
+import type { JsonObject } from '../../json.ts';
+import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import { route, type Route, type RouteAnswer } from '../route.ts';
+import { ref } from '../schemas/shapes.ts';
+import { detailOf } from '../session-views.ts';
+import {
+  approvals,
+  grant,
+  jsonRecord,
+  newSessionId,
+  oneOf,
+  reason,
+  required,
+  wholeNumber,
+} from './field-shapes.ts';
+
+interface Answer {
+  readonly decision: 'approve' | 'deny';
+  readonly args?: JsonObject;
+  readonly reason?: string;
+}
+
+const accepted: RouteAnswer = {
+  status: 202,
+  about: 'It was accepted; the session as it is now.',
+  schema: ref('SessionDetail'),
+};
+
+/** What people do about a run. */
+export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
+  route<object, Answer>({
+    method: 'POST',
+    path: '/sessions/{id}/approvals/{callId}',
+    name: 'answerApproval',
+    summary: 'Answers a call that waits: lets it run, perhaps with other arguments, or not.',
+    body: {
+      decision: required(oneOf('approve', 'deny')),
+      args: jsonRecord('with approve: the arguments to run it with instead'),
+      reason: { ...reason, expected: 'with deny: why not, in up to 2,000 characters' },
+    },
+    bodyRules: {
+      description: 'To deny, give a reason and no args; to approve, give no reason.',
+      oneOf: [
+        { properties: { decision: { const: 'approve' }, reason: false } },
+        { properties: { decision: { const: 'deny' }, args: false }, required: ['reason'] },
+      ],
+    },
+    answer: accepted,
+    async handle({ owner, id, callId, body }) {
+      const { decision, args, reason: why = '' } = body;
+      return detailOf(
+        decision === 'approve'
+          ? await runtime.approve(id, callId, { owner, ...(args && { args }) })
+          : await runtime.deny(id, callId, { owner, reason: why }),
+      );
+    },
+  }),
+  route<object, { readonly reason?: string }>({
+    method: 'POST',
+    path: '/sessions/{id}/stop',
+    name: 'stopSession',
+    summary: 'Ends the run that is open; an idle session stays as it is.',
+    body: { reason },
+    answer: accepted,
+    handle: async ({ owner, id, body }) => detailOf(await runtime.stop(id, { owner, ...body })),
+  }),
+  route<object, { readonly reason?: string }>({
+    method: 'POST',
+    path: '/sessions/{id}/pause',
+    name: 'pauseSession',
+    summary: 'Asks a run to pause after its step.',
+    body: { reason },
+    answer: accepted,
+    handle: async ({ owner, id, body }) => detailOf(await runtime.pause(id, { owner, ...body })),
+  }),
+  route<object, { readonly grant?: Grants; readonly approvals?: Approvals }>({
+    method: 'POST',
+    path: '/sessions/{id}/resume',
+    name: 'resumeSession',
+    summary: 'Goes on after a pause, with answers, or past a limit with a grant.',
+    body: { grant, approvals },
+    answer: accepted,
+    handle: async ({ owner, id, body }) => detailOf(await runtime.resume(id, { owner, ...body })),
+  }),
+  route<object, { readonly atStep?: number; readonly id?: string }>({
+    method: 'POST',
+    path: '/sessions/{id}/fork',
+    name: 'forkSession',
+    summary: 'A new session with the history of this one up to a step.',
+    body: {
+      atStep: {
+        ...wholeNumber(1, 1_000_000),
+        expected: 'a step that is kept, counted from 1 in the session; left out: all of it',
+      },
+      id: newSessionId,
+    },
+    answer: { status: 201, about: 'The new session.', schema: ref('SessionDetail') },
+    handle: async ({ owner, id, body }) => {
+      const { atStep, id: newId } = body;
+      return detailOf(
+        await runtime.fork(id, {
+          owner,
+          ...(atStep !== undefined && { atStep }),
+          ...(newId !== undefined && { id: newId }),
+        }),
+      );
+    },
+  }),
+];

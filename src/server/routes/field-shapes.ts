@@ -1,0 +1,99 @@
+import type { Field } from '../fields.ts';
+import { grantsSchema } from '../schemas/continuation-schemas.ts';
+
+/** No control characters: not every store can look for them. */
+const plain = '^[^\\u0000-\\u001f\\u007f]*$';
+
+export const word = (expected: string, maxLength: number = 200): Field => ({
+  schema: { type: 'string', minLength: 1, maxLength, pattern: plain },
+  expected,
+});
+
+export const wholeNumber = (minimum: number, maximum: number): Field => ({
+  schema: { type: 'integer', minimum, maximum },
+  expected: `a whole number from ${minimum} to ${maximum}`,
+});
+
+/** A place in a history. */
+export const place: Field = {
+  schema: { type: 'integer', minimum: 0 },
+  expected: 'the place that the page before named',
+};
+
+export const oneOf = (...values: readonly string[]): Field => ({
+  schema: { type: 'string', enum: [...values] },
+  expected: `one of ${values.join(', ')}`,
+});
+
+export const required = (field: Field): Field => ({ ...field, isRequired: true });
+
+export const newSessionId: Field = {
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_\\-=@,.;]{1,128}$' },
+  expected: 'an id that is not taken, of up to 128 letters, digits and _-=@,.;',
+};
+
+export const reason: Field = {
+  schema: { type: 'string', maxLength: 2_000 },
+  expected: 'why, in up to 2,000 characters',
+};
+
+export const jsonRecord = (expected: string): Field => ({ schema: { type: 'object' }, expected });
+
+/** Files come with the message: an address would be fetched on a client's word. */
+const inline = {
+  type: 'object',
+  properties: {
+    type: { enum: ['image', 'file'] },
+    data: { type: 'string', minLength: 1, pattern: '^[A-Za-z0-9+/_=-]+$' },
+    mediaType: { type: 'string', pattern: '^[\\w.+-]{1,100}/[\\w.+-]{1,100}$' },
+    filename: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  required: ['type', 'data', 'mediaType'],
+  additionalProperties: false,
+} as const;
+const textPart = {
+  type: 'object',
+  properties: { type: { const: 'text' }, text: { type: 'string', minLength: 1 } },
+  required: ['type', 'text'],
+  additionalProperties: false,
+} as const;
+
+export const messageContent: Field = {
+  schema: {
+    anyOf: [
+      { type: 'string', pattern: '\\S' },
+      { type: 'array', minItems: 1, maxItems: 50, items: { anyOf: [textPart, inline] } },
+    ],
+  },
+  expected:
+    'a text that is not blank, or parts: { type: "text", text }, { type: "image" or "file", data (base64), mediaType }',
+};
+
+export const grant: Field = {
+  schema: { ...grantsSchema, minProperties: 1 },
+  expected: 'amounts above 0 for steps, tokens, cost, seconds or retries',
+};
+
+export const approvals: Field = {
+  schema: {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: {
+      anyOf: [
+        {
+          type: 'object',
+          properties: { approve: { const: true }, args: { type: 'object' } },
+          required: ['approve'],
+          additionalProperties: false,
+        },
+        {
+          type: 'object',
+          properties: { deny: { type: 'string', maxLength: 2_000 } },
+          required: ['deny'],
+          additionalProperties: false,
+        },
+      ],
+    },
+  },
+  expected: '{ [call id]: { approve: true, args? } or { deny: reason } }',
+};

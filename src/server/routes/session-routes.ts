@@ -1,0 +1,122 @@
+import type { JsonObject } from '../../json.ts';
+import type { MessageContent } from '../../messages/content-part.ts';
+import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import type { Session } from '../../sessions/session.ts';
+import { listSessions, type ListQuery } from '../list-sessions.ts';
+import { route, type Route, type RouteAnswer } from '../route.ts';
+import { statusNames } from '../schemas/continuation-schemas.ts';
+import { ref } from '../schemas/shapes.ts';
+import { detailOf, summaryOf, wireStatus } from '../session-views.ts';
+import {
+  jsonRecord,
+  messageContent,
+  newSessionId,
+  oneOf,
+  required,
+  wholeNumber,
+  word,
+} from './field-shapes.ts';
+
+interface NewSession {
+  readonly agent?: string;
+  readonly id?: string;
+  readonly metadata?: JsonObject;
+  readonly message?: MessageContent;
+}
+
+interface NewMessage {
+  readonly content: MessageContent;
+  readonly whenBusy?: 'refuse' | 'queue';
+  readonly executionId?: string;
+}
+
+const detail = (status: RouteAnswer['status'], about: string): RouteAnswer => ({
+  status,
+  about,
+  schema: ref('SessionDetail'),
+});
+
+/** Sessions, and what is said in them. */
+export const sessionRoutes = (
+  runtime: SessionRuntime,
+  report: (error: unknown, request: Request) => void,
+): readonly Route[] => [
+  route<ListQuery>({
+    method: 'GET',
+    path: '/sessions',
+    name: 'listSessions',
+    summary: 'Your sessions, newest change first.',
+    query: {
+      status: oneOf(...statusNames),
+      agent: word('the name of an agent'),
+      search: word('words to look for, up to 200 characters'),
+      limit: wholeNumber(1, 200),
+      cursor: word('the cursor of the page before', 1_000),
+    },
+    answer: { status: 200, about: 'A page of sessions.', schema: ref('SessionPage') },
+    async handle({ owner, query }) {
+      const { sessions, cursor } = await listSessions(runtime, owner, query);
+      return { sessions: sessions.map(summaryOf), cursor };
+    },
+  }),
+  route<object, NewSession>({
+    method: 'POST',
+    path: '/sessions',
+    name: 'createSession',
+    summary: 'Makes a session; with a message, that is sent at once.',
+    body: {
+      agent: word('the name of an agent; needed where there are several'),
+      id: newSessionId,
+      metadata: jsonRecord('an object with what you want to keep with the session'),
+      message: messageContent,
+    },
+    answer: detail(201, 'The new session.'),
+    async handle({ request, owner, body: { message, ...options } }) {
+      const session = await runtime.create({ owner, ...options });
+      if (message === undefined) return detailOf(session);
+      try {
+        return detailOf(await runtime.send(session.id, message, { owner }));
+      } catch (error) {
+        // all or nothing: whoever tries again does not find its id taken
+        await runtime.delete(session.id, { owner }).catch((left: unknown) => report(left, request));
+        throw error;
+      }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/sessions/{id}',
+    name: 'getSession',
+    summary: 'A session with its last verdict.',
+    answer: detail(200, 'The session.'),
+    handle: async ({ owner, id }) => detailOf(await runtime.get(id, { owner })),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/sessions/{id}',
+    name: 'deleteSession',
+    summary: 'Deletes a session and all that belongs to it; work on it ends.',
+    answer: { status: 204, about: 'It is gone.', schema: null },
+    handle: ({ owner, id }) => runtime.delete(id, { owner }),
+  }),
+  route<object, NewMessage>({
+    method: 'POST',
+    path: '/sessions/{id}/messages',
+    name: 'sendMessage',
+    summary: 'Hands the agent a new message; how it goes on is told by the events.',
+    body: {
+      content: required(messageContent),
+      whenBusy: oneOf('refuse', 'queue'),
+      executionId: {
+        schema: { type: 'string', pattern: '^[A-Za-z0-9_\\-=@,.;:~]{1,200}$' },
+        expected: 'an id for the run that was not used before, of letters, digits and _-=@,.;:~',
+      },
+    },
+    answer: { status: 202, about: 'The message was accepted.', schema: ref('Accepted') },
+    async handle({ owner, id, body: { content, ...options } }) {
+      const session: Session = await runtime.send(id, content, { owner, ...options });
+      const { executionId } = session;
+      return { sessionId: id, executionId, status: wireStatus(session) };
+    },
+  }),
+];

@@ -1,0 +1,80 @@
+import type { BroadcastStatus } from '../../agent/agent-status.ts';
+import { ContinuationDecision } from '../../continuation/decision.ts';
+import { grantKinds } from '../../continuation/grants.ts';
+import { StopReason } from '../../continuation/stop-reason.ts';
+import type { JsonSchema } from '../../tools/schema.ts';
+import {
+  count,
+  either,
+  flag,
+  list,
+  object,
+  oneOfTexts,
+  orNull,
+  record,
+  ref,
+  text,
+} from './shapes.ts';
+
+const statuses: Readonly<Record<BroadcastStatus, true>> = {
+  idle: true,
+  processing: true,
+  paused: true,
+  completed: true,
+  stopped: true,
+  cancelled: true,
+  failed: true,
+};
+/** As live updates name them. */
+export const statusNames: readonly string[] = Object.keys(statuses);
+
+export const grantsSchema: JsonSchema = {
+  type: 'object',
+  properties: Object.fromEntries(
+    grantKinds.map((kind) => [kind, { type: 'number', exclusiveMinimum: 0 }]),
+  ),
+  additionalProperties: false,
+};
+
+/** The verdict and what follows from it. */
+export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
+  Status: oneOfTexts(statusNames),
+  StopReason: oneOfTexts(Object.values(StopReason)),
+  Grants: grantsSchema,
+  Remedy: object({ text }, { option: text, grant: ref('Grants') }),
+  Evaluation: object(
+    {
+      criterion: text,
+      decision: oneOfTexts(Object.values(ContinuationDecision)),
+      reason: text,
+      context: record,
+    },
+    { stopReason: ref('StopReason'), remedy: ref('Remedy') },
+  ),
+  Outcome: object({
+    decision: oneOfTexts(Object.values(ContinuationDecision)),
+    shouldContinue: flag,
+    resolvedBy: text,
+    stopReason: orNull(ref('StopReason')),
+    evaluations: list(ref('Evaluation')),
+  }),
+  Usage: object({
+    input: count,
+    output: count,
+    total: count,
+    cachedInput: count,
+    reasoning: count,
+  }),
+  StopAction: either(
+    object({ kind: { const: 'grant' }, grant: ref('Grants'), label: text }),
+    object({ kind: { const: 'resume' }, label: text }),
+    object({ kind: { const: 'message' }, label: text }),
+  ),
+  StopSentence: object({
+    lead: text,
+    because: text,
+    goOnIf: orNull(text),
+    note: orNull(text),
+    action: orNull(ref('StopAction')),
+  }),
+};

@@ -1,0 +1,128 @@
+import type { JsonSchema } from '../../tools/schema.ts';
+import {
+  anything,
+  count,
+  flag,
+  list,
+  number,
+  object,
+  oneOfTexts,
+  orNull,
+  record,
+  ref,
+  text,
+  time,
+} from './shapes.ts';
+
+const meter = object({ used: number, limit: orNull(number) });
+const resultKinds = ['ok', 'error', 'denied', 'aborted', 'blocked', 'timeout'];
+
+const stepSchema = object({
+  number: count,
+  attempt: count,
+  type: oneOfTexts(['tool_calls', 'final', 'error', 'cut', 'running', 'waiting']),
+  startedAt: time,
+  at: number,
+  durationMs: number,
+  bars: list(ref('TraceBar')),
+  waitMs: number,
+  inputTokens: count,
+  outputTokens: count,
+  cost: orNull(number),
+  costSoFar: orNull(number),
+  finishReason: orNull(text),
+  softLanding: orNull(text),
+  notes: list(text),
+  outcome: orNull(ref('Outcome')),
+});
+
+/** What was said and done. */
+export const historySchemas: Readonly<Record<string, JsonSchema>> = {
+  UiMessage: object({
+    id: text,
+    role: oneOfTexts(['user', 'assistant', 'tool', 'status']),
+    content: text,
+    timestamp: time,
+    metadata: object(
+      {},
+      {
+        tool_calls: list(object({ id: text, name: text, args: anything, args_summary: text })),
+        tool_call_id: text,
+        tool_name: text,
+        tool_result: anything,
+        tool_error: text,
+        tool_duration_ms: number,
+      },
+    ),
+  }),
+  MessagePage: object({ messages: list(ref('UiMessage')), before: orNull(count) }),
+  Envelope: object(
+    {
+      type: text,
+      session_id: text,
+      execution_id: text,
+      agent_id: text,
+      seq: orNull(count),
+      prev: orNull(count),
+      timestamp: time,
+      payload: record,
+    },
+    { parent_agent_id: text },
+  ),
+  Refill: object({
+    session_id: text,
+    execution_id: orNull(text),
+    envelopes: list(ref('Envelope')),
+    seq: count,
+    more: flag,
+  }),
+  RefValue: object({ ref: text, value: anything }),
+  TraceBar: object({
+    kind: oneOfTexts(['model', 'tool']),
+    name: text,
+    callId: orNull(text),
+    at: number,
+    durationMs: number,
+    state: oneOfTexts([...resultKinds, 'running', 'waiting']),
+    error: orNull(text),
+    retry: orNull(object({ number: count, limit: orNull(count) })),
+    pausedMs: number,
+    answer: orNull(oneOfTexts(['approved', 'edited', 'denied'])),
+  }),
+  TraceStep: stepSchema,
+  Trace: object({
+    sessionId: text,
+    agent: text,
+    executionId: orNull(text),
+    status: ref('Status'),
+    executions: list(object({ id: text, startedAt: orNull(time), stepCount: count })),
+    startedAt: orNull(time),
+    totals: object({
+      steps: meter,
+      seconds: meter,
+      tokens: meter,
+      cost: object({ used: orNull(number), limit: orNull(number) }),
+      inputTokens: count,
+      outputTokens: count,
+      failedCalls: count,
+      modelMs: number,
+      toolMs: number,
+      backoffMs: number,
+      pausedMs: number,
+    }),
+    steps: list(ref('TraceStep')),
+    hasEarlier: flag,
+    pauses: list(
+      object({
+        at: number,
+        step: count,
+        durationMs: orNull(number),
+        kind: text,
+        reason: orNull(text),
+      }),
+    ),
+    outcome: orNull(ref('Outcome')),
+    stop: orNull(ref('StopSentence')),
+    grants: ref('Grants'),
+  }),
+};

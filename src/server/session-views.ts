@@ -1,0 +1,46 @@
+import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/agent-status.ts';
+import type { Session } from '../sessions/session.ts';
+import { reasonText, stopSentenceOf } from '../trace/index.ts';
+import type { SessionDetail, SessionSummary } from './api.ts';
+
+export const wireStatus = ({ status, stopReason }: Session): BroadcastStatus =>
+  statusFacts(status, stopReason).broadcast;
+
+/** How the store names what the wire calls so; `stopped` and `cancelled` are told apart by the reason. */
+export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
+  idle: 'pending',
+  processing: 'in_progress',
+  paused: 'paused',
+  completed: 'completed',
+  stopped: 'stopped',
+  cancelled: 'stopped',
+  failed: 'failed',
+};
+
+export function summaryOf(session: Session): SessionSummary {
+  const { id, agent, title, executionId, messageCount, stepCount, createdAt, updatedAt } = session;
+  return {
+    id,
+    agent,
+    title,
+    status: wireStatus(session),
+    reason: reasonText(session),
+    waitingFor: session.pendingApprovals.map(({ callId, tool }) => ({ callId, tool })),
+    executionId,
+    messageCount,
+    stepCount,
+    createdAt,
+    updatedAt,
+  };
+}
+
+export function detailOf(session: Session): SessionDetail {
+  const { owner: _owner, outcome, ...rest } = session;
+  return {
+    ...rest,
+    status: wireStatus(session),
+    reason: reasonText(session),
+    outcome: outcome?.toJSON() ?? null,
+    stop: stopSentenceOf(session),
+  };
+}

@@ -1,0 +1,22 @@
+export { readTrace, type ReadTraceOptions } from './read-trace.ts';
+export { reasonText } from './reason-text.ts';
+export {
+  searchSessions,
+  type SearchSessionsOptions,
+  type SessionSearchPage,
+} from './search-sessions.ts';
+export { stopSentence, type StopFacts } from './stop-sentence.ts';
+export { broadcastStatusOf, stopSentenceOf } from './stop-sentence-of.ts';
+export { traceOf, type TraceRecords } from './trace-of.ts';
+export { wentOnBecause } from './went-on.ts';
+export type {
+  StopAction,
+  StopSentence,
+  Trace,
+  TraceBar,
+  TraceExecution,
+  TraceMeter,
+  TracePause,
+  TraceStep,
+  TraceTotals,
+} from './trace.ts';

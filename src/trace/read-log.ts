@@ -1,0 +1,103 @@
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { NumberedEvent } from '../sessions/log-events.ts';
+import type { OwnerOptions } from '../sessions/session-options.ts';
+import type { SessionRuntime } from '../sessions/session-runtime.ts';
+
+const PAGE = 500;
+/** A step may hold an agent that tells more than all the others: what is beyond this is drawn without the log. */
+const MOST_PAGES = 8;
+const MOST_PROBES = 24;
+/** Events that a probe reads: enough to find one that names its step. */
+const PROBE = 12;
+/** So near to a step, reading on is cheaper than another probe. */
+const NEAR = 150;
+
+export interface LogRange extends OwnerOptions {
+  readonly executionId: string;
+  readonly firstStep: number;
+  /** Null: to the end. */
+  readonly lastStep: number | null;
+  readonly stepCount: number;
+  /** The execution that is worked on, or was last: the length of its log is known. */
+  readonly isNewest: boolean;
+}
+
+/** The part of an execution's log that tells of some of its steps; steps only ever grow in it. */
+export async function readLog(
+  runtime: SessionRuntime,
+  sessionId: string,
+  range: LogRange,
+): Promise<readonly NumberedEvent[]> {
+  const { owner, executionId, lastStep } = range;
+  const read = (after: number, limit: number) =>
+    runtime.events(sessionId, { owner, executionId, after, limit });
+  const found: NumberedEvent[] = [];
+  let after = range.firstStep > 1 ? await placeOf(read, range) : 0;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { events, seq } = await read(after, PAGE);
+    const last = events.at(-1);
+    if (!last) break;
+    found.push(...events);
+    after = last.seq;
+    if (after >= seq && events.length < PAGE) break;
+    if (lastStep !== null && (newestStep(events) ?? 0) > lastStep) break;
+  }
+  return found;
+}
+
+type Read = (
+  after: number,
+  limit: number,
+) => Promise<{ readonly events: readonly NumberedEvent[]; readonly seq: number }>;
+
+/** A place in the log shortly before the first step: guessed by its share, then closed in on. */
+async function placeOf(read: Read, range: LogRange): Promise<number> {
+  const { firstStep, stepCount, isNewest } = range;
+  let low = { after: 0, step: 0 };
+  let high: { readonly after: number; readonly step: number } | null = null;
+  if (isNewest) high = { after: (await read(0, 1)).seq, step: stepCount + 1 };
+  for (let probe = 0; probe < MOST_PROBES; probe++) {
+    if (high && high.after - low.after <= NEAR) break;
+    const guess = high ? between(low, high, firstStep, probe) : Math.max(512, low.after * 2);
+    const { events } = await read(guess, PROBE);
+    const step = events.length === 0 ? Number.POSITIVE_INFINITY : oldestStep(events);
+    // nothing but agents behind a call: read on from what is known
+    if (step === null) break;
+    if (step < firstStep) {
+      low = { after: guess, step };
+      if (firstStep - step <= 2) break;
+    } else high = { after: guess, step: Math.min(step, stepCount + 1) };
+  }
+  return low.after;
+}
+
+/** By share, a little early; every third time in the middle, so that it always ends. */
+function between(
+  low: { readonly after: number; readonly step: number },
+  high: { readonly after: number; readonly step: number },
+  step: number,
+  probe: number,
+): number {
+  const width = high.after - low.after;
+  const share = probe % 3 === 2 ? 0.5 : (step - 1 - low.step) / Math.max(1, high.step - low.step);
+  const guess = low.after + Math.floor(width * share) - (probe % 3 === 2 ? 0 : PROBE);
+  return Math.min(high.after - 1, Math.max(low.after + 1, guess));
+}
+
+function oldestStep(events: readonly NumberedEvent[]): number | null {
+  for (const { event } of events) {
+    const step = stepIn(event);
+    if (step !== null) return step;
+  }
+  return null;
+}
+
+const newestStep = (events: readonly NumberedEvent[]): number | null =>
+  oldestStep(events.toReversed());
+
+/** The step that an event of the run itself belongs to, or comes after. */
+function stepIn(event: AgentEvent): number | null {
+  if (event.parentAgentId !== null) return null;
+  if ('stepNumber' in event) return event.stepNumber;
+  return 'stepCount' in event ? event.stepCount : null;
+}

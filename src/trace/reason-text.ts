@@ -1,0 +1,85 @@
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { StopReason } from '../continuation/stop-reason.ts';
+import type { Session } from '../sessions/session.ts';
+import { count, money, seconds } from './number-text.ts';
+import { words } from './stop-because.ts';
+import { decisiveVoice, numberIn, textIn } from './voices.ts';
+
+/** Why a session stands as it does, in a few words for a list: `Steps limit · 5 / 5`. */
+export function reasonText(session: Session): string {
+  const { status, pendingApprovals, executionStepCount: steps } = session;
+  switch (status) {
+    case 'pending':
+      return 'Nothing sent yet';
+    case 'in_progress':
+      return `Working · step ${count(steps + 1)}`;
+    case 'paused':
+      return pauseText(pendingApprovals);
+    case 'completed':
+      return steps === 0
+        ? 'Completed'
+        : `Completed · ${count(steps)} ${steps === 1 ? 'step' : 'steps'}`;
+    default:
+      return stopText(session);
+  }
+}
+
+function pauseText(pending: Session['pendingApprovals']): string {
+  const [first] = pending;
+  if (first === undefined) return 'Paused';
+  return pending.length === 1
+    ? `${first.tool} needs approval`
+    : `${count(pending.length)} approvals needed`;
+}
+
+function stopText({ status, stopReason, outcome, executionStepCount: step }: Session): string {
+  const plain = status === 'failed' ? 'Failed' : 'Stopped';
+  const voice = decisiveVoice(outcome);
+  if (!voice || stopReason === null) return plain;
+  if (stopReason === 'user_requested')
+    return step > 0 ? `Stopped by you at step ${count(step)}` : 'Stopped by you';
+  return texts[stopReason]?.(voice) ?? `${plain} · ${voice.criterion}`;
+}
+
+const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => string | null>> = {
+  steps_limit: (voice) => limitText(voice, 'steps limit', count),
+  token_limit: (voice) => limitText(voice, 'token limit', count),
+  time_limit: (voice) => limitText(voice, 'time limit', seconds, ' s'),
+  retry_limit: (voice) => {
+    const failures = numberIn(voice, 'consecutiveFailures');
+    const retries = numberIn(voice, 'maxRetries');
+    const type = textIn(voice, 'errorType');
+    if (failures === null || retries === null) return null;
+    const used = `Retry limit · ${count(failures - 1)} / ${count(retries)}`;
+    return type === null ? used : `${used} · ${words(type)}`;
+  },
+  error: (voice) => {
+    const type = textIn(voice, 'errorType');
+    const tool = textIn(voice, 'toolName');
+    if (type === null) return null;
+    return tool === null ? `Model call failed · ${words(type)}` : `${tool} failed · ${words(type)}`;
+  },
+  finish_reason: (voice) => {
+    const reason = textIn(voice, 'finishReason');
+    return reason === null ? null : `Answer cut · ${words(reason)}`;
+  },
+  guard: (voice) => {
+    if (voice.criterion.endsWith('CostLimit')) return limitText(voice, 'cost limit', money);
+    const tool = voice.criterion === 'NoProgressLimit' ? textIn(voice, 'toolName') : null;
+    return tool === null ? null : `No progress · ${tool}`;
+  },
+};
+
+function limitText(
+  voice: ContinuationEvaluation,
+  name: string,
+  amount: (value: number) => string,
+  unit: string = '',
+): string | null {
+  const used = numberIn(voice, 'used');
+  const limit = numberIn(voice, 'limit');
+  if (used === null || limit === null) return null;
+  const whole = voice.criterion.startsWith('Session') ? `session ${name}` : name;
+  const title = whole.charAt(0).toUpperCase() + whole.slice(1);
+  return `${title} · ${amount(used)} / ${amount(limit)}${unit}`;
+}

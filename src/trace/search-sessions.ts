@@ -1,0 +1,102 @@
+import type { AgentStatus } from '../agent/agent-status.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { textOf } from '../messages/content-part.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import type { OwnerOptions } from '../sessions/session-options.ts';
+import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { Session } from '../sessions/session.ts';
+import { reasonText } from './reason-text.ts';
+
+/** Small: a search stops between two pages only, for its cursor must not jump over what was not looked at. */
+const PAGE = 10;
+const MOST_SESSIONS = 300;
+const MOST_MS = 400;
+/** Of each session, the newest. */
+const MOST_MESSAGES = 100;
+
+export interface SearchSessionsOptions extends OwnerOptions {
+  /** Every word of it has to be found. */
+  readonly search: string;
+  /** Most sessions to find. Default 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly status?: AgentStatus;
+  readonly agent?: string;
+  /** Most sessions to look at, and how long, before it answers with what it has. */
+  readonly maxSessions?: number;
+  readonly maxMs?: number;
+}
+
+export interface SessionSearchPage {
+  readonly sessions: readonly Session[];
+  /** Goes on where this search stopped; null when everything was looked at. A page may be empty and not the last. */
+  readonly cursor: string | null;
+}
+
+/** Looks through titles, agents, ids and reasons, then through messages and tools, newest change first. */
+export async function searchSessions(
+  runtime: SessionRuntime,
+  options: SearchSessionsOptions,
+): Promise<SessionSearchPage> {
+  const { owner, search, limit = 50, status, agent } = options;
+  const { maxSessions = MOST_SESSIONS, maxMs = MOST_MS } = options;
+  const wanted = plain(search).split(/\s+/).filter(Boolean);
+  const found: Session[] = [];
+  const endsAt = performance.now() + maxMs;
+  let { cursor } = options;
+  for (let seen = 0; ;) {
+    const page = await runtime.list({
+      owner,
+      limit: Math.min(PAGE, limit - found.length, maxSessions - seen),
+      ...(cursor !== undefined && { cursor }),
+      ...(status !== undefined && { status }),
+      ...(agent !== undefined && { agent }),
+    });
+    for (const session of page.sessions)
+      if (await matches(runtime, session, wanted)) found.push(session);
+    seen += page.sessions.length;
+    if (page.cursor === null) return { sessions: found, cursor: null };
+    cursor = page.cursor;
+    if (found.length >= limit || seen >= maxSessions || performance.now() >= endsAt)
+      return { sessions: found, cursor };
+  }
+}
+
+/** Without case and accents: "Müller" is found by "muller". */
+const plain = (text: string): string =>
+  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+
+async function matches(
+  runtime: SessionRuntime,
+  session: Session,
+  wanted: readonly string[],
+): Promise<boolean> {
+  const { id, agent, title } = session;
+  const missing = without(wanted, `${title ?? ''}\n${agent}\n${id}\n${reasonText(session)}`);
+  if (missing.length === 0) return true;
+  const texts = (await newestMessages(runtime, session)).flatMap(({ role, content, toolCalls }) =>
+    // instructions are the same in all of them
+    role === 'system' || role === 'developer'
+      ? []
+      : [textOf(content), ...toolCalls.map(({ name }) => name)],
+  );
+  return without(missing, texts.join('\n')).length === 0;
+}
+
+async function newestMessages(
+  runtime: SessionRuntime,
+  { id, owner }: Session,
+): Promise<readonly MessageJSON[]> {
+  try {
+    return (await runtime.messages(id, { owner, limit: MOST_MESSAGES })).items;
+  } catch (error) {
+    // deleted since it was listed
+    if (AgentError.is(error, 'session_not_found')) return [];
+    throw error;
+  }
+}
+
+const without = (wanted: readonly string[], text: string): readonly string[] => {
+  const there = plain(text);
+  return wanted.filter((word) => !there.includes(word));
+};

@@ -1,0 +1,131 @@
+import type { AgentStepJSON } from '../agent/agent-state.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
+import { msOf } from '../clock.ts';
+import { workedBetween, type LoggedCall, type RunLog } from './run-log.ts';
+import type { Retries } from './tool-retries.ts';
+import type { TraceBar } from './trace.ts';
+
+/** The bars of a finished step that begins at `at` on the axis. Without its part of the log they are laid out by their lengths. */
+export function stepBars(
+  step: AgentStepJSON,
+  at: number,
+  log: RunLog,
+  retries: Retries,
+): readonly TraceBar[] {
+  const { durationMs, toolCalls } = step;
+  const began = msOf(step.startedAt);
+  const offset = (time: number): number =>
+    Math.min(durationMs, workedBetween(log.gaps, began, time));
+  const calls = toolCalls.map(({ id }) => log.calls.get(id));
+  const answeredMs = modelTime(step, calls, offset);
+  const tools = toolCalls.map(({ id, name }, i): TraceBar => {
+    const result = step.results.find(({ callId }) => callId === id);
+    const call = calls[i];
+    const begun = call?.startedAt ?? call?.completedAt ?? null;
+    const took = Math.min(durationMs, toolTime(result, call, log));
+    // taking a run up costs a moment that no step counts: the length of a call is worth more than its place
+    const start = Math.min(durationMs - took, begun === null ? answeredMs : offset(begun));
+    return {
+      kind: 'tool',
+      name,
+      callId: id,
+      at: at + start,
+      durationMs: took,
+      state: result?.kind ?? 'aborted',
+      error: errorOf(result),
+      retry: retries.get(id) ?? null,
+      pausedMs: pausedIn(log, id),
+      answer: answerTo(step, id, result, call),
+    };
+  });
+  const modelMs = Math.min(answeredMs, ...tools.map((bar) => bar.at - at));
+  return [modelBar(step, at, modelMs), ...tools];
+}
+
+function modelBar(step: AgentStepJSON, at: number, durationMs: number): TraceBar {
+  const failure = step.errors.find(({ toolName }) => toolName === undefined);
+  const isCut = step.type === 'cut' && step.toolCalls.length === 0;
+  return {
+    ...noCall,
+    at,
+    durationMs,
+    state: failure ? (failure.type === 'timeout' ? 'timeout' : 'error') : isCut ? 'aborted' : 'ok',
+    error: failure?.message ?? null,
+  };
+}
+
+const noCall = {
+  kind: 'model',
+  name: 'model',
+  callId: null,
+  retry: null,
+  pausedMs: 0,
+  answer: null,
+} as const;
+
+/** The bar of a model call that is still running, or whose answer is there. */
+export const openModelBar = (at: number, durationMs: number, isAnswered: boolean): TraceBar => ({
+  ...noCall,
+  at,
+  durationMs,
+  state: isAnswered ? 'ok' : 'running',
+  error: null,
+});
+
+/** Until the first call was taken up. */
+function modelTime(
+  { durationMs, toolCalls, results }: AgentStepJSON,
+  calls: readonly (LoggedCall | undefined)[],
+  offset: (time: number) => number,
+): number {
+  if (toolCalls.length === 0) return durationMs;
+  const first = Math.min(
+    ...calls.map(
+      (call) => call?.firstStartAt ?? call?.requestedAt ?? call?.completedAt ?? Infinity,
+    ),
+  );
+  if (Number.isFinite(first)) return offset(first);
+  const longest = Math.max(0, ...results.map((result) => result.durationMs));
+  return Math.max(0, durationMs - longest);
+}
+
+/** An agent that paused behind the call worked in several stretches, and its result tells the last one only. */
+function toolTime(
+  result: ToolResult | undefined,
+  call: LoggedCall | undefined,
+  { gaps }: RunLog,
+): number {
+  const told = result?.durationMs ?? 0;
+  const { startedAt = null, completedAt = null } = call ?? {};
+  if (startedAt === null || completedAt === null) return told;
+  const isBroken = gaps.some(
+    ({ from, to }) => from >= startedAt && (to ?? Infinity) <= completedAt,
+  );
+  return isBroken ? workedBetween(gaps, startedAt, completedAt) : told;
+}
+
+function errorOf(result: ToolResult | undefined): string | null {
+  if (!result || result.kind === 'ok') return null;
+  if (result.error) return result.error.message;
+  return typeof result.value === 'string' ? result.value : null;
+}
+
+/** How long a call waited for a person; up to `now` where it still does. */
+export function pausedIn({ gaps }: RunLog, callId: string, now: number | null = null): number {
+  let ms = 0;
+  for (const { from, to, calls } of gaps)
+    if (calls.includes(callId)) ms += Math.max(0, (to ?? now ?? from) - from);
+  return ms;
+}
+
+function answerTo(
+  { notes }: AgentStepJSON,
+  callId: string,
+  result: ToolResult | undefined,
+  call: LoggedCall | undefined,
+): TraceBar['answer'] {
+  if (result?.kind === 'denied') return 'denied';
+  if (notes.includes(`argsEdited:${callId}`)) return 'edited';
+  const { requestedAt = null, startedAt = null } = call ?? {};
+  return requestedAt !== null && startedAt !== null && startedAt >= requestedAt ? 'approved' : null;
+}

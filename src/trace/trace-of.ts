@@ -1,0 +1,109 @@
+import type { AgentStepJSON } from '../agent/agent-state.ts';
+import { statusFacts, statusOf, type BroadcastStatus } from '../agent/agent-status.ts';
+import type { Execution } from '../agent/execution.ts';
+import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { Session } from '../sessions/session.ts';
+import { openStepOf } from './open-step.ts';
+import { runLogOf, type RunLog } from './run-log.ts';
+import { broadcastStatusOf } from './stop-sentence-of.ts';
+import { stopSentence } from './stop-sentence.ts';
+import { tracePauses } from './trace-pauses.ts';
+import { traceSteps } from './trace-steps.ts';
+import { traceTotals } from './trace-totals.ts';
+import type { Trace, TraceExecution } from './trace.ts';
+import { decisiveVoice, textIn } from './voices.ts';
+
+/** Everything a trace is made from. */
+export interface TraceRecords {
+  readonly session: Session;
+  /** The execution to show; null before the first message. */
+  readonly executionId: string | null;
+  readonly executions: readonly TraceExecution[];
+  /** The finished steps to show, in order. */
+  readonly steps: readonly AgentStepJSON[];
+  /** Some of the finished steps right before those: retries are counted on over them. */
+  readonly stepsBefore?: readonly AgentStepJSON[];
+  /** The step after those, where they are not the newest. */
+  readonly stepAfter?: AgentStepJSON | null;
+  /** The newest finished step of the execution, where it is not the last of those. */
+  readonly newestStep?: AgentStepJSON | null;
+  /** The part of the log that goes with them, in order; may lack any of it. */
+  readonly events: readonly AgentEvent[];
+  /** What the execution has used by now; null where it is not known, then the steps are counted. */
+  readonly accounts: Execution | null;
+  /** The same before the first of the steps; null at the beginning. */
+  readonly accountsBefore?: Execution | null;
+  /** The same after the newest finished step. */
+  readonly accountsAfter?: Execution | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What happened in an execution and why, from its records alone. */
+export function traceOf(records: TraceRecords): Trace {
+  const { session, executionId, executions, steps, accounts } = records;
+  const newest = records.newestStep ?? steps.at(-1);
+  const log = runLogOf(records.events);
+  const isCurrent = executionId === session.executionId;
+  const isNewest = !records.stepAfter;
+  const open = isCurrent && isNewest ? openStepOf(session, log, lastNumber(records, steps)) : null;
+  const shown = traceSteps(records, log, open);
+  const outcome = verdictOf(records, newest, log);
+  const status = isCurrent ? broadcastStatusOf(session) : statusBy(outcome);
+  return {
+    sessionId: session.id,
+    agent: session.agent,
+    executionId,
+    status,
+    executions,
+    startedAt: accounts?.startedAt ?? steps[0]?.startedAt ?? null,
+    totals: traceTotals({ records, log, shown, outcome, isOpen: open !== null }),
+    steps: shown,
+    hasEarlier: (shown[0]?.number ?? 1) > 1,
+    pauses: tracePauses(log, shown, isCurrent && isNewest ? session : null),
+    outcome,
+    stop: stopSentence({
+      status,
+      outcome,
+      pause: isCurrent ? session.pause : null,
+      pendingApprovals: isCurrent ? session.pendingApprovals : [],
+      error: errorBehind(newest, outcome),
+      step: accounts?.stepCount ?? newest?.number ?? null,
+    }),
+    grants: accounts?.grants ?? {},
+  };
+}
+
+const lastNumber = ({ accountsAfter }: TraceRecords, steps: readonly AgentStepJSON[]): number =>
+  Math.max(steps.at(-1)?.number ?? 0, accountsAfter?.stepCount ?? 0);
+
+/** The newest one: of the session, of the last word in the log, of the newest step, of the beginning. */
+function verdictOf(
+  { session, stepAfter, executionId }: TraceRecords,
+  newest: AgentStepJSON | undefined,
+  { ending, outcome }: RunLog,
+): ContinuationOutcomeJSON | null {
+  const ofSession = executionId === session.executionId ? session.outcome : null;
+  const ofLog = stepAfter ? null : (ending?.outcome ?? (newest ? null : outcome));
+  const found = ofSession ?? ofLog ?? newest?.outcome ?? null;
+  return found && plain(found);
+}
+
+const plain = (outcome: ContinuationOutcomeJSON): ContinuationOutcomeJSON => ({ ...outcome });
+
+/** Of an execution that is over because another one has begun. */
+function statusBy(outcome: ContinuationOutcomeJSON | null): BroadcastStatus {
+  const reason = outcome?.stopReason ?? null;
+  return reason === null ? 'stopped' : statusFacts(statusOf(reason), reason).broadcast;
+}
+
+/** The failure that the decisive voice speaks of. */
+function errorBehind(
+  step: AgentStepJSON | undefined,
+  outcome: ContinuationOutcomeJSON | null,
+): AgentStepJSON['errors'][number] | null {
+  if (!step || step.errors.length === 0) return null;
+  const tool = textIn(decisiveVoice(outcome), 'toolName');
+  return step.errors.findLast(({ toolName }) => (toolName ?? null) === tool) ?? null;
+}

@@ -1,0 +1,62 @@
+import { msOf } from '../clock.ts';
+import type { Session } from '../sessions/session.ts';
+import { workedBetween, type Gap, type RunLog } from './run-log.ts';
+import type { TracePause, TraceStep } from './trace.ts';
+
+/** Nobody was asked for anything: a process died, or handed its work over. */
+const nobodyWaited: ReadonlySet<string> = new Set(['crash', 'handover']);
+
+/** The gaps of the shown steps as marks on the axis. `session` is given where its last gap may still last. */
+export function tracePauses(
+  log: RunLog,
+  steps: readonly TraceStep[],
+  session: Session | null,
+): readonly TracePause[] {
+  const pauses = shownGaps(log, steps, session).map(({ gap, step }): TracePause => {
+    const { from, to, kind, reason } = gap;
+    return {
+      at: step ? placeIn(step, from, log) : 0,
+      step: gap.step,
+      durationMs: to === null ? null : to - from,
+      kind,
+      reason,
+    };
+  });
+  const last = steps.at(-1);
+  if (session?.status !== 'paused' || !session.pause || pauses.at(-1)?.durationMs === null)
+    return pauses;
+  // the log is gone
+  const { kind, reason = null } = session.pause;
+  const at = last ? last.at + last.durationMs : 0;
+  return [...pauses, { at, step: last?.number ?? 0, durationMs: null, kind, reason }];
+}
+
+/** How long people were waited for. */
+export function waitedForPeople(
+  log: RunLog,
+  steps: readonly TraceStep[],
+  session: Session | null,
+  now: number,
+): number {
+  let ms = 0;
+  for (const { gap } of shownGaps(log, steps, session))
+    if (!nobodyWaited.has(gap.kind)) ms += Math.max(0, (gap.to ?? now) - gap.from);
+  return ms;
+}
+
+function shownGaps(
+  { gaps }: RunLog,
+  steps: readonly TraceStep[],
+  session: Session | null,
+): readonly { readonly gap: Gap; readonly step: TraceStep | undefined }[] {
+  return gaps.flatMap((gap) => {
+    const step = steps.findLast(({ number }) => number === gap.step);
+    // an end that nobody reopened is no pause
+    if (gap.to === null && (gap.kind === 'grant' || session === null)) return [];
+    return step || (gap.step === 0 && (steps[0]?.number ?? 1) === 1) ? [{ gap, step }] : [];
+  });
+}
+
+function placeIn({ at, startedAt, durationMs }: TraceStep, time: number, { gaps }: RunLog): number {
+  return at + Math.min(durationMs, workedBetween(gaps, msOf(startedAt), time));
+}

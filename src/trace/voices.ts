@@ -1,0 +1,44 @@
+import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { GrantKind, Grants } from '../continuation/grants.ts';
+import { ContinuationOutcome, type ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+
+/** The voice that decided. */
+export const decisiveVoice = (
+  outcome: ContinuationOutcomeJSON | null,
+): ContinuationEvaluation | undefined =>
+  outcome ? ContinuationOutcome.from(outcome).decisive : undefined;
+
+export const voiceOf = (
+  outcome: ContinuationOutcomeJSON | null,
+  criterion: string,
+): ContinuationEvaluation | undefined =>
+  outcome?.evaluations.find((evaluation) => evaluation.criterion === criterion);
+
+/** A number that a voice has looked at; null where it named none. */
+export function numberIn(voice: ContinuationEvaluation | undefined, key: string): number | null {
+  const value = voice?.context[key];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function textIn(voice: ContinuationEvaluation | undefined, key: string): string | null {
+  const value = voice?.context[key];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** What has to be granted for all who forbade; null where one of them takes no grant. */
+export function grantNeeded({ evaluations }: ContinuationOutcomeJSON): Grants | null {
+  const sum: Partial<Record<GrantKind, number>> = {};
+  for (const { decision, remedy } of evaluations) {
+    if (decision !== 'forbid') continue;
+    const grant = Object.entries(remedy?.grant ?? {}) as [GrantKind, number][];
+    if (grant.length === 0) return null;
+    // two voices may count the same thing: what is enough for one must do for the other
+    for (const [kind, amount] of grant) sum[kind] = Math.max(sum[kind] ?? 0, amount);
+  }
+  return Object.keys(sum).length > 0 ? sum : null;
+}
+
+/** A limit ended the run though the model had answered: its last step was kept for that. */
+export const isSoftLanding = ({ evaluations }: ContinuationOutcomeJSON): boolean =>
+  evaluations.some(({ decision }) => decision === 'stop') &&
+  !evaluations.some(({ decision }) => decision === 'request');

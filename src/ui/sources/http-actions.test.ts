@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { json, mute, serve, type Reply } from '../../../test/setup/loopback.ts';
+import { HttpActionError, httpActions, httpSession } from './http-actions.ts';
+
+const refusal = (status: number, code: string, message: string, details = {}): Reply =>
+  json({ error: { code, message, details } }, status);
+
+const accepted = json({ sessionId: 'ses 1', executionId: 'exe_1', status: 'processing' }, 202);
+
+describe('httpActions', () => {
+  it('sends each wish to its route, with the headers of this moment', async () => {
+    const server = await serve(...Array.from({ length: 7 }, () => accepted));
+    let asked = 0;
+    const actions = httpActions({
+      base: `${server.url}/`,
+      sessionId: 'ses 1',
+      headers: () => ({ authorization: `Bearer ${++asked}` }),
+    });
+    expect(await actions.send('Hello', { id: 'msg_1' })).toMatchObject({ executionId: 'exe_1' });
+    await actions.approve('call/1');
+    await actions.approve('call_2', { id: 7 });
+    await actions.deny('call_3', 'still in negotiation');
+    await actions.stop();
+    await actions.resume();
+    await actions.resume({ steps: 5 });
+    const at = '/v1/sessions/ses%201';
+    expect(server.requests.map(({ path, body }) => [path, body])).toEqual([
+      [`${at}/messages`, { content: 'Hello', executionId: 'msg_1' }],
+      [`${at}/approvals/call%2F1`, { decision: 'approve' }],
+      [`${at}/approvals/call_2`, { decision: 'approve', args: { id: 7 } }],
+      [`${at}/approvals/call_3`, { decision: 'deny', reason: 'still in negotiation' }],
+      [`${at}/stop`, {}],
+      [`${at}/resume`, {}],
+      [`${at}/resume`, { grant: { steps: 5 } }],
+    ]);
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      [1, 2, 3, 4, 5, 6, 7].map((count) => `Bearer ${count}`),
+    );
+  });
+
+  it('lets a message wait where that was asked for', async () => {
+    const server = await serve(accepted);
+    const actions = httpActions({ base: server.url, sessionId: 's', whenBusy: 'queue' });
+    await actions.send('Next', { id: 'msg_1' });
+    expect(server.requests[0]?.body['whenBusy']).toBe('queue');
+  });
+
+  it('a refusal carries the words of the server', async () => {
+    const server = await serve(refusal(409, 'conflict', 'Session "s" is at work.'));
+    const { stop } = httpActions({ base: server.url, sessionId: 's' });
+    await expect(stop()).rejects.toMatchObject({
+      name: 'HttpActionError',
+      status: 409,
+      code: 'conflict',
+      message: 'Session "s" is at work.',
+    });
+  });
+
+  it('a message that was taken before its answer got lost counts as sent when it is tried again', async () => {
+    const taken = refusal(409, 'conflict', 'has begun before', { executionId: 'msg_1' });
+    const other = refusal(409, 'conflict', 'is at work', { executionId: 'exe_9' });
+    const server = await serve(taken, other);
+    const { send } = httpActions({ base: server.url, sessionId: 's' });
+    expect(await send('Hello', { id: 'msg_1' })).toEqual({ executionId: 'msg_1' });
+    await expect(send('Hello', { id: 'msg_1' })).rejects.toThrow('is at work');
+  });
+
+  it('says so when nobody answers, and nothing of a page that is not the server', async () => {
+    const server = await serve(json('<h1>Bad gateway</h1>', 502), mute);
+    const { stop } = httpActions({ base: server.url, sessionId: 's' });
+    const thrown = await stop().catch((error: unknown) => error);
+    expect(HttpActionError.is(thrown, 'refused')).toBe(true);
+    expect(String(thrown)).not.toContain('Bad gateway');
+    await server.close();
+    await expect(stop()).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+  });
+});
+
+it('httpSession listens where it acts', async () => {
+  const server = await serve(json({ execution_id: null, envelopes: [], seq: 0, more: false }));
+  const { source, actions } = httpSession({
+    base: server.url,
+    sessionId: 'a/b',
+    headers: { authorization: 'Bearer t' },
+  });
+  expect(source.key).toBe(`sse ${server.url}/sessions/a%2Fb/events`);
+  await source.refill?.(null, new AbortController().signal);
+  expect(server.requests[0]?.path).toBe('/v1/sessions/a%2Fb/log');
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer t');
+  expect(Object.keys(actions).toSorted()).toEqual(['approve', 'deny', 'resume', 'send', 'stop']);
+});

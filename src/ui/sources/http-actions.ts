@@ -1,0 +1,131 @@
+import type { Grants } from '../../continuation/grants.ts';
+import { isRecord, type JsonObject } from '../../json.ts';
+import type { EnvelopeSource } from './envelope-source.ts';
+import { shown, type HttpOptions } from './http-reads.ts';
+import type { AgentSessionActions } from './session-actions.ts';
+import { sseSource, type SseSourceOptions } from './sse-source.ts';
+
+export interface HttpActionsOptions extends HttpOptions {
+  /** Where onward/server answers, such as `/api`. */
+  readonly base: string;
+  readonly sessionId: string;
+  /** A message for a session at work: `queue` lets it wait for its turn. Default: the server refuses it. */
+  readonly whenBusy?: 'refuse' | 'queue';
+}
+
+/** An answer that was no, in the server's words. */
+export class HttpActionError extends Error {
+  override readonly name = 'HttpActionError';
+  /** 0 where there was no answer at all. */
+  readonly status: number;
+  /** The server's `error.code`, such as `conflict`; `unreachable` without an answer. */
+  readonly code: string;
+  /** The execution that the answer is about, where it names one. */
+  readonly executionId: string | null;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: ErrorOptions & { readonly executionId?: string | null } = {},
+  ) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+    this.executionId = options.executionId ?? null;
+  }
+
+  /** Works across duplicate installs, where `instanceof` does not. */
+  static is(error: unknown, code?: string): error is HttpActionError {
+    const candidate = error as Partial<HttpActionError> | null;
+    return candidate?.name === 'HttpActionError' && (code === undefined || candidate.code === code);
+  }
+}
+
+/** What a user can do in a session, as requests to onward/server. */
+export function httpActions(options: HttpActionsOptions): Required<AgentSessionActions> {
+  const session = sessionUrl(options);
+  const { whenBusy } = options;
+  const post = (path: string, body: JsonObject): Promise<unknown> =>
+    postJson(`${session}/${path}`, body, options);
+  const answer = (callId: string, body: JsonObject): Promise<unknown> =>
+    post(`approvals/${encodeURIComponent(callId)}`, body);
+  return {
+    async send(text, { id }) {
+      const body = { content: text, executionId: id, ...(whenBusy && { whenBusy }) };
+      try {
+        return await post('messages', body);
+      } catch (thrown) {
+        // the first try had reached the server, and only its answer was lost
+        if (HttpActionError.is(thrown, 'conflict') && thrown.executionId === id)
+          return { executionId: id };
+        throw thrown;
+      }
+    },
+    approve: (callId, args) =>
+      answer(callId, { decision: 'approve', ...(args !== undefined && { args }) }),
+    deny: (callId, reason) => answer(callId, { decision: 'deny', reason }),
+    stop: () => post('stop', {}),
+    resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
+  };
+}
+
+export interface HttpSessionOptions
+  extends HttpActionsOptions, Pick<SseSourceOptions, 'silenceMs' | 'backoff'> {}
+
+/** One line for a screen on onward/server: `useAgentSession(httpSession({ base: '/api', sessionId }))`. */
+export function httpSession(options: HttpSessionOptions): {
+  readonly source: EnvelopeSource;
+  readonly actions: Required<AgentSessionActions>;
+} {
+  const session = sessionUrl(options);
+  const { headers, credentials, fetch, silenceMs, backoff } = options;
+  return {
+    source: sseSource({
+      url: `${session}/events`,
+      refillUrl: `${session}/log`,
+      historyUrl: `${session}/messages`,
+      ...(headers && { headers }),
+      ...(credentials && { credentials }),
+      ...(fetch && { fetch }),
+      ...(silenceMs !== undefined && { silenceMs }),
+      ...(backoff && { backoff }),
+    }),
+    actions: httpActions(options),
+  };
+}
+
+const sessionUrl = ({ base, sessionId }: HttpActionsOptions): string =>
+  `${base.replace(/\/+$/, '')}/sessions/${encodeURIComponent(sessionId)}`;
+
+async function postJson(url: string, body: JsonObject, options: HttpOptions): Promise<unknown> {
+  const { headers, credentials, fetch: send = globalThis.fetch } = options;
+  const own = typeof headers === 'function' ? await headers() : headers;
+  let response: Response;
+  try {
+    response = await send(url, {
+      method: 'POST',
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...own },
+      body: JSON.stringify(body),
+      ...(credentials && { credentials }),
+    });
+  } catch (cause) {
+    throw new HttpActionError(0, 'unreachable', 'The server does not answer.', { cause });
+  }
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  throw refusal(url, response.status, answer);
+}
+
+/** In the server's words where it is ours; a proxy in between says nothing worth showing. */
+function refusal(url: string, status: number, answer: unknown): HttpActionError {
+  const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
+  const { code, message, details } = error;
+  const executionId = isRecord(details) ? details['executionId'] : null;
+  return new HttpActionError(
+    status,
+    typeof code === 'string' ? code : 'refused',
+    typeof message === 'string' ? message : `POST ${shown(url)} answered ${status}.`,
+    { executionId: typeof executionId === 'string' ? executionId : null },
+  );
+}

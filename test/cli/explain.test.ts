@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import { ScenarioStep } from 'onward/testing';
+import { followingDriver } from '../setup/sessions.ts';
+import { agentOn, cli, lookInto, owner, tempFolder, type FakeWorld } from './cli.ts';
+
+const { toolCall, toolCalls, final } = ScenarioStep;
+
+const looping = () =>
+  followingDriver(
+    [toolCall('stock', { article: 'a' }), toolCall('stock', { article: 'b' }), final('done')],
+    [final('again')],
+  );
+
+async function stopped(): Promise<FakeWorld> {
+  const agent = agentOn(looping(), (builder) => builder.withMaxSteps(2));
+  const world = { cwd: tempFolder(), config: { agents: [agent] } };
+  expect((await cli(world, 'run', 'What do we have in stock?')).code).toBe(10);
+  return world;
+}
+
+describe('onward explain', () => {
+  it('shows every step, every voice of the last in order, the verdict and the remedy', async () => {
+    const world = await stopped();
+    const { code, stdout, stderr } = await cli(world, 'explain', 'last');
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(
+      /^What do we have in stock\? {2}session [0-9a-f]{8} · support · stopped$/,
+    );
+    expect(stdout).toMatch(/STEP +TIME +WORK +TOKENS +VERDICT/);
+    expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +goes on · ToolCallPresenceCheck/);
+    expect(stdout).toMatch(/ 2 +\d+ ms +stock +15 +stop: steps_limit · StepsLimit/);
+    expect(stdout).toContain('2 of 2 steps');
+    const voices = lines.slice(lines.indexOf('Step 2') + 1, lines.indexOf('Step 2') + 7);
+    expect(voices.map((line) => line.slice(2, 14).trim())).toEqual([
+      '■ forbid',
+      '▲ request',
+      '○ allow',
+      '○ allow',
+      '○ allow',
+      '○ allow',
+    ]);
+    expect(voices[0]).toMatch(/^→ ■ forbid +StepsLimit +2 of 2 steps used/);
+    expect(stdout).toContain(
+      'Stopped because it used all 2 of its 2 steps while a tool result was still unread — it would go on if it had 2 more steps.',
+    );
+    expect(stdout).toMatch(/\n {2}onward resume [0-9a-f]{8} --grant steps=2\n/);
+  });
+
+  it('the command it prints works, and shows the new end', async () => {
+    const world = await stopped();
+    const { stdout } = await cli(world, 'explain', 'last');
+    const words = /onward (resume .*)/.exec(stdout)![1]!.split(' ');
+    expect(await cli(world, ...words)).toMatchObject({ code: 0, stdout: 'done\n' });
+    const after = await cli(world, 'explain', 'last');
+    expect(after.stdout).toContain('Finished because the model answered');
+    expect(after.stdout).toContain('3 of 4 steps');
+  });
+
+  it('shows the voices of another step, and refuses one that is not there', async () => {
+    const world = await stopped();
+    const { stdout } = await cli(world, 'explain', 'last', '--step', '1');
+    expect(stdout).toContain('\nStep 1\n');
+    expect(stdout).toContain('■ forbid: nobody');
+    expect(stdout).toMatch(/→ ▲ request +ToolCallPresenceCheck +the model called stock/);
+    expect(stdout).toContain(
+      'Went on because the model called stock, requested by ToolCallPresenceCheck.',
+    );
+    const wrong = await cli(world, 'explain', 'last', '--step', '9');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('expected a number from 1 to 2');
+  });
+
+  it('gives the whole trace with --json', async () => {
+    const world = await stopped();
+    const { last } = await cli(world, 'explain', 'last', '--json');
+    expect(last).toMatchObject({ status: 'stopped', stop: { lead: 'Stopped because' } });
+    expect(last['steps']).toHaveLength(2);
+  });
+
+  it('shows an earlier message of the session', async () => {
+    const world = await stopped();
+    await cli(world, 'run', 'and now?', '-s', 'last');
+    const { stdout } = await cli(world, 'explain', 'last');
+    expect(stdout).toContain('Message 2 of 2; another: onward explain');
+    const execution = /--execution (\S+)/.exec(stdout)![1]!;
+    const earlier = await cli(world, 'explain', 'last', '--execution', execution);
+    expect(earlier.stdout).toContain('steps_limit');
+    // what could be done then cannot be done now
+    expect(earlier.stdout).not.toContain('onward resume');
+  });
+
+  it('reads a long execution to its first step', async () => {
+    const steps = Array.from({ length: 130 }, (_, i) => toolCall('stock', { article: `a${i}` }));
+    const agent = agentOn(followingDriver([...steps, final('done')]), (builder) =>
+      builder.withMaxSteps(200),
+    );
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    await cli(world, 'run', 'go');
+    const { last } = await cli(world, 'explain', 'last', '--json');
+    expect((last['steps'] as { number: number }[]).map(({ number }) => number)).toEqual(
+      Array.from({ length: 131 }, (_, i) => i + 1),
+    );
+  });
+
+  it('counts calls of one tool instead of repeating them', async () => {
+    const call = (article: string) => ({ name: 'stock', args: { article } });
+    const agent = agentOn(followingDriver([toolCalls([call('a'), call('b')]), final('done')]));
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    await cli(world, 'run', 'go');
+    expect((await cli(world, 'explain', 'last')).stdout).toContain(' stock ×2 ');
+  });
+
+  it('shows what waits for an approval, with the commands', async () => {
+    const agent = agentOn(followingDriver([toolCall('delete_lead', { id: 7 })]));
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    await cli(world, 'run', 'clean');
+    const { stdout } = await cli(world, 'explain', 'last');
+    expect(stdout).toContain('waits, no verdict yet');
+    expect(stdout).toContain('Waiting because delete_lead needs your approval');
+    expect(stdout).toMatch(/onward approve [0-9a-f]{8}\n/);
+  });
+
+  it('repeats the options that lead to the same sessions', async () => {
+    const agent = agentOn(looping(), (builder) => builder.withMaxSteps(1));
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    await cli(world, 'run', 'go', '--store', 'my data/s.db', '--owner', 'ann');
+    const { stdout } = await cli(
+      world,
+      'explain',
+      'last',
+      '--store',
+      'my data/s.db',
+      '--owner',
+      'ann',
+    );
+    expect(stdout).toMatch(/--grant steps=1 --store 'my data\/s\.db' --owner ann\n/);
+  });
+});
+
+describe('finding a session', () => {
+  it('takes ids, beginnings of 4 letters and last; says what is wrong with others', async () => {
+    const agent = agentOn(followingDriver());
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    const none = await cli(world, 'explain', 'last');
+    expect(none).toMatchObject({ code: 3 });
+    expect(none.stderr).toContain('dev has no sessions yet');
+    const runtime = lookInto(world.cwd, agent);
+    for (const id of ['order-1', 'order-12', 'other']) await runtime.create({ ...owner, id });
+    await runtime.create({ owner: 'ann', id: 'secret-1' });
+    expect((await cli(world, 'sessions', 'show', 'order-1')).stdout).toContain('order-1\n');
+    expect((await cli(world, 'sessions', 'show', 'othe')).stdout).toContain('other\n');
+    const several = await cli(world, 'sessions', 'show', 'orde');
+    expect(several.code).toBe(2);
+    expect(several.stderr).toContain('Several sessions begin with orde: order-1');
+    const short = await cli(world, 'sessions', 'show', 'oth');
+    expect(short.code).toBe(3);
+    expect(short.stderr).toContain('needs 4 letters');
+    // of somebody else: not even that it exists
+    for (const said of ['secret-1', 'secret'])
+      expect((await cli(world, 'sessions', 'show', said)).code).toBe(3);
+    expect((await cli(world, 'sessions', 'show', 'secr', '--owner', 'ann')).code).toBe(0);
+  });
+});
+
+describe('onward sessions', () => {
+  const some = async (): Promise<FakeWorld> => {
+    const agent = agentOn(
+      followingDriver([toolCalls([{ name: 'delete_lead', args: { id: 7 } }], 'Shall I?')]),
+    );
+    const world = { cwd: tempFolder(), config: { agents: [agent] } };
+    await cli(world, 'run', 'Clean up the leads');
+    const good = { ...world, config: { agents: [agentOn(followingDriver([final('Seven.')]))] } };
+    await cli(good, 'run', 'How many lamps?');
+    return world;
+  };
+
+  it('list: newest first, each with its reason; filters and search', async () => {
+    const world = await some();
+    const { stdout } = await cli(world, 'sessions', 'list');
+    expect(stdout).toMatch(/✓ {2}How many lamps\? +Completed · 1 step/);
+    expect(stdout).toMatch(/‖ {2}Clean up the leads +delete_lead needs approval/);
+    expect(stdout.indexOf('lamps')).toBeLessThan(stdout.indexOf('leads'));
+    const paused = await cli(world, 'sessions', 'list', '--status', 'paused', '--json');
+    expect(paused.lines).toHaveLength(1);
+    expect(paused.last).toMatchObject({ waitingFor: [{ tool: 'delete_lead' }], status: 'paused' });
+    expect((await cli(world, 'sessions', 'list', '--search', 'seven')).stdout).toContain('lamps');
+    expect((await cli(world, 'sessions', 'ls', '--limit', '1')).stderr).toContain(
+      'more with --limit',
+    );
+    expect((await cli(world, 'sessions', 'list', '--search', 'nowhere')).stderr).toBe(
+      'No session fits.\n',
+    );
+    expect((await cli(world, 'sessions', 'list', '--status', 'happy')).code).toBe(2);
+    expect((await cli(world, 'sessions', 'list', '--limit', '0')).code).toBe(2);
+  });
+
+  it('show: facts, the conversation in short, what waits', async () => {
+    const world = await some();
+    const { stdout } = await cli(world, 'sessions', 'show', 'last');
+    expect(stdout).toMatch(/assistant +Seven\./);
+    const { last } = await cli(world, 'sessions', 'list', '--status', 'paused', '--json');
+    const waiting = await cli(world, 'sessions', 'show', String(last['id']));
+    expect(waiting.stdout).toMatch(/→ delete_lead \{"id":7\}/);
+    expect(waiting.stdout).toMatch(/\? delete_lead \{"id":7\}/);
+    expect(waiting.stdout).toMatch(/onward approve [0-9a-f]{8}\n/);
+  });
+
+  it('delete: asks on a terminal, wants --yes in a pipe, deletes all or none', async () => {
+    const world = await some();
+    const refused = await cli(world, 'sessions', 'delete', 'last');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('Say so with --yes');
+    const no = await cli({ ...world, says: ['n'] }, 'sessions', 'delete', 'last');
+    expect(no.stderr).toContain('Nothing was deleted.');
+    expect((await cli(world, 'sessions', 'delete', 'last', 'nobody', '--yes')).code).toBe(3);
+    expect((await cli(world, 'sessions', 'list', '--json')).lines).toHaveLength(2);
+    const yes = await cli({ ...world, says: ['y'] }, 'sessions', 'delete', 'last');
+    expect(yes.questions[0]).toBe('Delete 1 session for good? [y/N] ');
+    const gone = await cli(world, 'sessions', 'rm', 'last', '--yes', '--json');
+    expect(gone.last).toMatchObject({ type: 'deleted' });
+    expect((await cli(world, 'sessions', 'list', '--json')).lines).toHaveLength(0);
+  });
+});
+
+describe('resuming', () => {
+  it('refuses grants that it cannot read, and grants that do not help', async () => {
+    const world = await stopped();
+    for (const grant of ['steps', 'steps=0', 'steps=-1', 'money=3', 'steps=1,steps=2', ''])
+      expect((await cli(world, 'resume', 'last', '--grant', grant)).code).toBe(2);
+    const wrong = await cli(world, 'resume', 'last', '--grant', 'tokens=5');
+    expect(wrong.code).toBe(4);
+    expect(wrong.stderr).toMatch(
+      /^onward: Session \w+ cannot go on with that\. Stopped because .*\n {2}onward resume \w+ --grant steps=2\n$/,
+    );
+    expect((await cli(world, 'resume', 'last')).code).toBe(4);
+    const { code } = await cli(world, 'resume', 'last', '--grant', 'steps=5, tokens=2000');
+    expect(code).toBe(0);
+    const done = await cli(world, 'resume', 'last', '--grant', 'steps=5');
+    expect(done.code).toBe(4);
+    expect(done.stderr).toMatch(/Finished because .*\n {2}onward run '…' --session \w+\n$/);
+  });
+
+  it('an idle session is not at work, so stop says so', async () => {
+    const world = await stopped();
+    const { code, stderr } = await cli(world, 'stop', 'last');
+    expect(code).toBe(0);
+    expect(stderr).toContain('is not at work: it is stopped');
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from 'onward';
+import { ScenarioStep } from 'onward/testing';
+import { followSession } from '../../src/cli/follow-session.ts';
+import { followingDriver, runtimeOn, sqlitePlace, until } from '../setup/sessions.ts';
+import { agentOn, owner } from './cli.ts';
+
+const { toolCall, final } = ScenarioStep;
+const executionId = 'e1';
+
+describe('following a session', () => {
+  it.each(['here', 'elsewhere'])('tells every event once and in order: work %s', async (where) => {
+    const place = sqlitePlace();
+    const driver = followingDriver([toolCall('stock', { article: 'a' }), final('done')]);
+    const worker = runtimeOn(place.open(), agentOn(driver));
+    const watcher = where === 'here' ? worker : runtimeOn(place.open(), agentOn(followingDriver()));
+    const { id } = await worker.create(owner);
+    const told: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
+    const follower = await followSession(
+      watcher,
+      { sessionId: id, ...owner },
+      { executionId, after: 0 },
+      { event: (event, seq) => void told.push({ event, seq }) },
+    );
+    await worker.send(id, 'go', { ...owner, executionId, wait: true });
+    if (where === 'elsewhere')
+      await until(() => told.some(({ event }) => event.type === 'AgentFinished'));
+    await follower.catchUp();
+    await follower.leave();
+    const numbers = told.map(({ seq }) => seq).filter((seq) => seq !== null);
+    const { events } = await worker.events(id, owner);
+    expect(numbers).toEqual(events.map(({ seq }) => seq));
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+  });
+
+  it('fills what somebody else wrote in between from the log', async () => {
+    const place = sqlitePlace();
+    const driver = followingDriver([
+      toolCall('delete_lead', { id: 1 }),
+      toolCall('delete_lead', { id: 2 }),
+      final('done'),
+    ]);
+    const [ours, theirs] = [
+      runtimeOn(place.open(), agentOn(driver)),
+      runtimeOn(place.open(), agentOn(driver)),
+    ];
+    const { id } = await ours.create(owner);
+    const numbers: (number | null)[] = [];
+    const follower = await followSession(
+      ours,
+      { sessionId: id, ...owner },
+      { executionId, after: 0 },
+      { event: (_event, seq) => void (seq !== null && numbers.push(seq)) },
+    );
+    let session = await ours.send(id, 'go', { ...owner, executionId, wait: true });
+    session = await theirs.approve(id, session.pendingApprovals[0]!.callId, {
+      ...owner,
+      wait: true,
+    });
+    session = await ours.approve(id, session.pendingApprovals[0]!.callId, { ...owner, wait: true });
+    expect(session.status).toBe('completed');
+    await follower.catchUp();
+    await follower.leave();
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+    expect(numbers).toHaveLength((await ours.events(id, owner)).events.length);
+  });
+
+  it('leaves out what is old news, and other executions', async () => {
+    const place = sqlitePlace();
+    const runtime = runtimeOn(
+      place.open(),
+      agentOn(followingDriver([final('one')], [final('two')])),
+    );
+    const { id } = await runtime.create(owner);
+    await runtime.send(id, 'a', { ...owner, executionId, wait: true });
+    const { seq: after } = await runtime.events(id, owner);
+    const told: string[] = [];
+    const follower = await followSession(
+      runtime,
+      { sessionId: id, ...owner },
+      { executionId, after },
+      { event: ({ type }) => void told.push(type) },
+    );
+    await runtime.send(id, 'b', { ...owner, executionId: 'e2', wait: true });
+    await follower.catchUp();
+    await follower.leave();
+    expect(told).toEqual([]);
+  });
+});

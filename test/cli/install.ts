@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+/** The package as somebody has installed it, made from the sources as they are; projects beside it use it. */
+export interface Installed {
+  readonly main: string;
+  /** A new folder with these files in it. */
+  project(files: Readonly<Record<string, string>>): string;
+  remove(): void;
+}
+
+export async function install(): Promise<Installed> {
+  mkdirSync('build', { recursive: true });
+  // in the repository, because the packages of others are looked up from there
+  const root = mkdtempSync(resolve('build', 'cli-'));
+  const own = join(root, 'node_modules', 'onward');
+  const bundle = await rolldown({
+    input: {
+      index: 'src/index.ts',
+      'testing/index': 'src/testing/index.ts',
+      'cli/main': 'src/cli/main.ts',
+      'cli/config': 'src/cli/config.ts',
+    },
+    platform: 'node',
+    external: [
+      /^node:/,
+      'openai',
+      'jiti',
+      '@photostructure/sqlite',
+      'pg',
+      'pusher',
+      'eventsource-parser',
+    ],
+    logLevel: 'silent',
+  });
+  await bundle.write({ dir: join(own, 'dist'), format: 'esm', chunkFileNames: 'chunks/[name].js' });
+  await bundle.close();
+  cpSync('package.json', join(own, 'package.json'));
+  let projects = 0;
+  return {
+    main: join(own, 'dist', 'cli', 'main.js'),
+    project(files) {
+      const folder = join(root, `project-${++projects}`);
+      mkdirSync(folder);
+      // else the name of this package means the repository
+      const all = { 'package.json': '{"private":true,"type":"module"}', ...files };
+      for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text);
+      return folder;
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that runs as a process of its own. */
+export class Running {
+  stdout = '';
+  stderr = '';
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+
+  constructor(
+    main: string,
+    cwd: string,
+    argv: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    const { PATH = '' } = process.env;
+    this.child = spawn(process.execPath, [main, ...argv], {
+      cwd,
+      env: { PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (data: Buffer) => (this.stdout += data.toString()));
+    this.child.stderr?.on('data', (data: Buffer) => (this.stderr += data.toString()));
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+}

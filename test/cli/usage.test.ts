@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ScenarioStep } from 'onward/testing';
+import { chooseDemoModel } from '../../src/cli/demo-model.ts';
+import { followingDriver } from '../setup/sessions.ts';
+import { agentOn, cli, tempFolder } from './cli.ts';
+
+const worldOf = () => ({
+  cwd: tempFolder(),
+  config: { agents: [agentOn(followingDriver([ScenarioStep.final('hi')]))] },
+});
+
+describe('the command line', () => {
+  it('helps: every command with its options, examples, exit codes', async () => {
+    const main = await cli(worldOf(), '--help');
+    expect(main.code).toBe(0);
+    for (const name of [
+      'dev',
+      'run',
+      'explain',
+      'sessions',
+      'resume',
+      'approve',
+      'deny',
+      'stop',
+      'recover',
+      'init',
+    ]) {
+      expect(main.stdout).toMatch(new RegExp(`^  ${name}`, 'm'));
+      const own = await cli(worldOf(), name, '--help');
+      expect(own).toMatchObject({ code: 0, stderr: '' });
+      expect(own.stdout).toContain('--config <file>');
+    }
+    expect(main.stdout).toContain('onward help exit-codes');
+    expect((await cli(worldOf(), '--version')).stdout).toBe(
+      `${(JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version}\n`,
+    );
+  });
+
+  it('takes common options before and behind the command', async () => {
+    for (const argv of [
+      ['--json', 'run', 'x'],
+      ['run', 'x', '--json'],
+      ['run', '--json', 'x'],
+    ])
+      expect((await cli(worldOf(), ...argv)).last).toMatchObject({ type: 'result' });
+  });
+
+  it.each([
+    [['frobnicate'], "unknown command 'frobnicate'"],
+    [['rnu'], 'Did you mean run?'],
+    [['run', 'x', '--fast'], "unknown option '--fast'"],
+    [['run', 'x', 'y'], 'too many arguments'],
+    [['explain'], "missing required argument 'session'"],
+    [['explain', 'last', '--step', 'two'], 'Expected a whole number'],
+    [['deny', 'last'], "required option '-r, --reason <text>' not specified"],
+    [['dev', '--port', '99999'], 'Expected a whole number from 0 to 65535'],
+    [['run', 'x', '--session', 'last', '--agent', 'a'], 'either --session or --agent'],
+  ])('refuses %j with 2 and says why', async (argv, message) => {
+    const { code, stdout, stderr } = await cli(worldOf(), ...argv);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^onward: /);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('without a command it shows the help, with 2', async () => {
+    const { code, stderr } = await cli(worldOf());
+    expect(code).toBe(2);
+    expect(stderr).toContain('Usage: onward');
+  });
+
+  it('an error is a line of JSON with --json, and has a stack with --debug alone', async () => {
+    const plain = await cli(worldOf(), 'explain', 'nobody', '--json');
+    expect(plain.last).toMatchObject({
+      type: 'error',
+      error: { code: 'session_not_found' },
+      exit_code: 3,
+    });
+    expect(plain.stderr).not.toContain('    at ');
+    const debug = await cli(worldOf(), 'explain', 'nobody', '--debug');
+    expect(debug.stderr).toContain('    at ');
+    const env = await cli({ ...worldOf(), env: { ONWARD_DEBUG: '1' } }, 'explain', 'nobody');
+    expect(env.stderr).toContain('    at ');
+  });
+
+  it('a store that cannot be opened has its own code', async () => {
+    const world = worldOf();
+    writeFileSync(
+      join(world.cwd, 'broken.db'),
+      'this is no database, and long enough to be read as one',
+    );
+    const { code, stderr } = await cli(world, 'sessions', 'list', '--store', 'broken.db');
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/^onward: The SQLite store failed/);
+  });
+
+  it('a config that is not there, or cannot be read', async () => {
+    const cwd = tempFolder();
+    const missing = await cli({ cwd }, 'sessions', 'list', '--config', 'none.ts');
+    expect(missing).toMatchObject({ code: 2 });
+    expect(missing.stderr).toContain('There is no config file');
+    writeFileSync(join(cwd, 'onward.config.mjs'), 'export default { agents: [] };');
+    const empty = await cli({ cwd }, 'sessions', 'list');
+    expect(empty).toMatchObject({ code: 2 });
+    expect(empty.stderr).toContain('onward.config.mjs: agents is an array of 0');
+    writeFileSync(
+      join(cwd, 'other.mjs'),
+      'throw new Error("no database: password=hunter2-CANARY")',
+    );
+    const thrown = await cli({ cwd }, 'sessions', 'list', '--config', 'other.mjs');
+    expect(thrown).toMatchObject({ code: 2 });
+    expect(thrown.stderr).toContain('other.mjs could not be loaded: no database');
+    expect(thrown.stderr).not.toContain('CANARY');
+  });
+});
+
+describe('the model of the demo', () => {
+  it('is the stand-in without a key, one of OpenAI with it, or any that is named', () => {
+    expect(chooseDemoModel({ env: {} }, true)).toEqual({
+      model: null,
+      note: 'no key found, set OPENAI_API_KEY for a live one',
+    });
+    expect(chooseDemoModel({ env: { OPENAI_API_KEY: ' ' } }, true).model).toBeNull();
+    expect(chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, true)).toEqual({
+      model: 'openai:gpt-5-mini',
+      note: null,
+    });
+    expect(chooseDemoModel({ env: { ONWARD_MODEL: 'ollama:llama3.2' } }, true).model).toBe(
+      'ollama:llama3.2',
+    );
+  });
+
+  it('says kindly that a package is missing', () => {
+    const { model, note } = chooseDemoModel({ env: { OPENAI_API_KEY: 'k' } }, false);
+    expect(model).toBeNull();
+    expect(note).toContain('npm install openai');
+    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'openai:x' } }, false)).toThrow(
+      'npm install openai',
+    );
+    expect(() => chooseDemoModel({ env: { ONWARD_MODEL: 'nowhere:x' } }, true)).toThrow(
+      'There is no model',
+    );
+  });
+});
+
+describe('onward init', () => {
+  it('writes a project, and never over what is there', async () => {
+    const cwd = tempFolder();
+    const { code, stderr } = await cli({ cwd }, 'init', 'My Agents');
+    expect(code).toBe(0);
+    const folder = join(cwd, 'My Agents');
+    const names = readdirSync(folder).toSorted();
+    expect(names).toHaveLength(4);
+    expect(names).toContain('package.json');
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('.onward/\nnode_modules/\n');
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toMatchObject({
+      name: 'my-agents',
+      scripts: { dev: 'onward dev' },
+    });
+    expect(stderr).toContain("cd 'My Agents'");
+    expect(stderr).toContain('npx onward dev');
+    const again = await cli({ cwd }, 'init', 'My Agents');
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('exists already, and nothing was written');
+  });
+
+  it('leaves package.json and .gitignore of a project as they are, and adds its line', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'package.json'), '{"name":"mine"}');
+    writeFileSync(join(cwd, '.gitignore'), 'dist');
+    const { last } = await cli({ cwd }, 'init', '--json');
+    expect(last).toMatchObject({ type: 'init', kept: ['package.json'] });
+    expect(readFileSync(join(cwd, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
+    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('dist\n.onward/\n');
+  });
+});

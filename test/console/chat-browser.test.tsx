@@ -1,0 +1,159 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchBrowser } from '../setup/browser.ts';
+import { pageOf } from '../setup/page.ts';
+import type { SceneName } from './chat-scenes.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Name a folder to look at every state. */
+const shots = process.env['ONWARD_SHOTS'];
+const styles = ['tokens', 'base', 'banner', 'chat'].map((name) => `src/console/styles/${name}.css`);
+
+// a browser without a graphics card on a busy machine takes its time
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let browser: Browser;
+let html: string;
+beforeAll(async () => {
+  if (shots !== undefined) mkdirSync(shots, { recursive: true });
+  [browser, html] = await Promise.all([
+    launchBrowser(),
+    pageOf('test/console/chat-page.tsx', ...styles),
+  ]);
+});
+afterAll(() => browser?.close());
+
+/** What axe holds to be serious or worse. */
+async function findings(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: {
+        run(options: object): Promise<{
+          violations: { id: string; impact: string; nodes: { html: string }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await axe.run({
+      rules: { region: { enabled: false }, 'page-has-heading-one': { enabled: false } },
+    });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
+  });
+}
+
+const looks = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+  ['dark', 390],
+] as const;
+const names: readonly SceneName[] = [
+  'stopped',
+  'approval',
+  'approvals',
+  'live',
+  'working',
+  'failed',
+  'completed',
+  'long',
+  'hostile',
+];
+
+describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
+  let page: Page;
+  const errors: string[] = [];
+  beforeAll(async () => {
+    page = await browser.newPage({
+      viewport: { width, height: width > 600 ? 860 : 844 },
+      reducedMotion: 'reduce',
+    });
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
+    page.on('dialog', (dialog) => errors.push(`dialog: ${dialog.message()}`));
+    await page.clock.install({ time: new Date('2026-01-16T14:20:00') });
+    await page.setContent(html);
+    await page.addScriptTag({ content: axe });
+    await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
+  });
+  afterAll(() => page?.close());
+
+  const show = async (scene: SceneName): Promise<void> => {
+    await page.evaluate((name) => window.show(name), scene);
+    await page.waitForSelector('.turn');
+  };
+  const shoot = async (name: string): Promise<void> => {
+    if (shots === undefined) return;
+    await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`) });
+  };
+  const check = async (name: string): Promise<void> => {
+    await shoot(name);
+    expect(await findings(page)).toEqual([]);
+    const sideways = await page.evaluate(() => {
+      const log = document.querySelector('.chat-log')!;
+      return [log.scrollWidth - log.clientWidth, document.documentElement.scrollWidth - innerWidth];
+    });
+    expect(sideways).toEqual([0, 0]);
+  };
+
+  it.each(names)('%s: nothing runs sideways, nothing serious for axe', async (name) => {
+    await show(name);
+    await check(name);
+    if (name === 'hostile') {
+      expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+      expect(await page.$$eval('.md :is(script, img, iframe)', (all) => all.length)).toBe(0);
+      const links = await page.$$eval('.md a', (all) =>
+        all.map((link) => link.getAttribute('href')),
+      );
+      expect(links).toEqual(['https://tracker.example/p.gif']);
+      for (const summary of await page.$$('.call:not([open]) > summary')) await summary.click();
+      await shoot('hostile-open');
+    }
+    if (name === 'long') {
+      await page.click('.earlier');
+      await shoot('long-open');
+    }
+    if (name === 'approval' || name === 'approvals') {
+      await page.click('[data-key="edit"]');
+      const field = page.locator('.approval-field select').first();
+      await field.selectOption('false');
+      await check(`${name}-edit`);
+      await page.keyboard.press('Escape');
+      expect(await page.$('.approval-form')).toBeNull();
+      await page.waitForFunction(() => document.activeElement?.getAttribute('data-key') === 'edit');
+      await page.click('[data-key="deny"]');
+      await check(`${name}-deny`);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it('follows the end only from the end; else it says that there is more', async () => {
+    // by way of another one: what was opened there before is closed again
+    await show('live');
+    await show('hostile');
+    const place = (): Promise<number> =>
+      page.$eval('.chat-log', (log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    expect(await place()).toBeLessThan(2);
+    await page.evaluate(() => window.grow('hostile', 'One more.'));
+    expect(await place()).toBeLessThan(2);
+    await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
+    await page.waitForTimeout(50);
+    await page.evaluate(() => window.grow('hostile', 'Two more.\n\nAnd three.'));
+    expect(await page.$eval('.chat-log', (log) => log.scrollTop)).toBe(0);
+    await check('new-below');
+    await page.click('.new-below');
+    expect(await place()).toBeLessThan(2);
+    expect(await page.$('.new-below')).toBeNull();
+  });
+
+  it.skipIf(width > 390)('controls are big enough for a thumb', async () => {
+    await show('approval');
+    const heights = await page.$$eval('.approval button, .composer button', (all) =>
+      all.map((button) => button.getBoundingClientRect().height),
+    );
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(40);
+  });
+});

@@ -1,0 +1,197 @@
+// @vitest-environment happy-dom
+import { cleanup, render } from '@testing-library/react';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseBlocks } from '../../src/console/chat/markdown-blocks.ts';
+import { mended, parseInline, safeHref } from '../../src/console/chat/markdown-inline.ts';
+import { Markdown } from '../../src/console/chat/markdown.tsx';
+
+afterEach(cleanup);
+
+const html = (text: string, isStreaming: boolean = false): string =>
+  render(<Markdown text={text} isStreaming={isStreaming} />).container.querySelector('.md')
+    ?.innerHTML ?? '';
+
+const tags = (text: string): string[] =>
+  [
+    ...new Set(
+      [...render(<Markdown text={text} />).container.querySelectorAll('.md *')].map((element) =>
+        element.tagName.toLowerCase(),
+      ),
+    ),
+  ].toSorted();
+
+describe('Markdown', () => {
+  it.each([
+    ['paragraphs', 'one\n\ntwo', '<p>one</p><p>two</p>'],
+    ['a line break stays one', 'one\ntwo', '<p>one<br>two</p>'],
+    ['strong and emphasis', '**a** and *b*', '<p><strong>a</strong> and <i>b</i></p>'],
+    ['both', '***a***', '<p><strong><i>a</i></strong></p>'],
+    ['struck', '~~a~~', '<p><del>a</del></p>'],
+    ['code', 'run `a_b *c*`', '<p>run <code>a_b *c*</code></p>'],
+    ['code with a backtick', '`` a`b ``', '<p><code>a`b</code></p>'],
+    ['names with underscores are names', 'lead_2207 and a_b_c', '<p>lead_2207 and a_b_c</p>'],
+    ['sums are sums', '2 * 3 * 4', '<p>2 * 3 * 4</p>'],
+    ['escapes', String.raw`\*a\*`, '<p>*a*</p>'],
+    ['marks without an end are text', '**a and `b', '<p>**a and `b</p>'],
+    ['headings below those of the page', '# A\n## B\n### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
+    ['a rule', 'a\n\n---\n\nb', '<p>a</p><hr><p>b</p>'],
+    ['a quote', '> a\n> b', '<blockquote>a<br>b</blockquote>'],
+    ['a list', '- a\n- b', '<ul><li>a</li><li>b</li></ul>'],
+    ['a list after a line', 'so:\n- a', '<p>so:</p><ul><li>a</li></ul>'],
+    ['numbers that go on', '3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['a list in a list', '- a\n  - b\n- c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
+    ['a year is no list', 'In 2024. it was', '<p>In 2024. it was</p>'],
+  ])('%s', (_what, text, expected) => {
+    expect(html(text)).toBe(expected);
+  });
+
+  it('code blocks keep everything, open ones too', () => {
+    expect(parseBlocks('```ts\nconst a = "<b>";\n\n  b\n```\nc')).toMatchObject([
+      { kind: 'code', language: 'ts', text: 'const a = "<b>";\n\n  b' },
+      { kind: 'paragraph', text: 'c' },
+    ]);
+    expect(parseBlocks('```\nnot yet')).toMatchObject([{ kind: 'code', text: 'not yet' }]);
+  });
+
+  it('tables, with bars in code and missing cells', () => {
+    expect(parseBlocks('| a | b |\n| :- | -: |\n| `x|y` | 2 |\n| 3 |\n\nend')).toMatchObject([
+      {
+        kind: 'table',
+        head: ['a', 'b'],
+        align: ['left', 'right'],
+        rows: [
+          ['`x|y`', '2'],
+          ['3', ''],
+        ],
+      },
+      { kind: 'paragraph', text: 'end' },
+    ]);
+    expect(tags('| a | b |\n| - | - |\n| c | d |')).toEqual(
+      ['div', 'table', 'tbody', 'td', 'th', 'thead', 'tr'].toSorted(),
+    );
+  });
+
+  it('links open elsewhere and tell the other side nothing', () => {
+    const { container } = render(
+      <Markdown text="[a **b**](https://example.com/x_(y) 'no') [c](https://example.com/c) https://example.com/d. <mailto:a@b.c> [m](mailto:a@b.c)" />,
+    );
+    const links = [...container.querySelectorAll('a')];
+    expect(links.map((link) => link.getAttribute('href'))).toEqual([
+      'https://example.com/x_(y)',
+      'https://example.com/c',
+      'https://example.com/d',
+      'mailto:a@b.c',
+    ]);
+    for (const link of links) {
+      expect(link.getAttribute('rel')).toBe('noopener noreferrer');
+      expect(link.getAttribute('target')).toBe('_blank');
+    }
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    'java\tscript:alert(1)',
+    ' javascript:alert(1)',
+    'data:text/html,<script>',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '//evil.example',
+    '/api/sessions',
+    'blob:https://example.com/1',
+    'https:evil',
+    'https://',
+    '',
+  ])('no link leads to %s', (href) => {
+    expect(safeHref(href)).toBeNull();
+    expect(html(`[x](${href})`)).not.toContain('<a');
+  });
+
+  it.each([
+    '<script>window.hacked = 1</script>',
+    '<img src=x onerror="window.hacked = 1">',
+    '<a href="javascript:alert(1)">x</a>',
+    '| <iframe src="javascript:1"> | b |\n| - | - |\n| <svg onload=1> | d |',
+    '- <style>*{display:none}</style>',
+    '# <script>1</script>',
+    '`<script>1</script>`',
+    '&lt;script&gt;',
+  ])('what looks like HTML is text: %s', (text) => {
+    const { container } = render(<Markdown text={text} />);
+    expect(
+      container.querySelector('script, img, iframe, svg, style, [onerror], [onload]'),
+    ).toBeNull();
+    expect(container.querySelector('a')).toBeNull();
+    expect(Object.hasOwn(window, 'hacked')).toBe(false);
+  });
+
+  it('a picture is a link to it: nothing is loaded', () => {
+    expect(tags('![pixel](https://tracker.example/p.gif)')).toEqual(['a', 'p']);
+  });
+
+  it.each([
+    ['stars', '*'.repeat(100_000)],
+    ['open strong', '**a '.repeat(25_000)],
+    ['open emphasis', '*a '.repeat(33_000)],
+    ['underscores', '_a'.repeat(50_000)],
+    ['backticks', '`'.repeat(99_999)],
+    ['runs of backticks', Array.from({ length: 440 }, (_, i) => '`'.repeat(i + 1)).join(' ')],
+    ['open brackets', '['.repeat(100_000)],
+    ['open links', '[x]('.repeat(25_000)],
+    ['nested links', '[a[b](c'.repeat(14_000)],
+    ['quotes', '>'.repeat(100_000)],
+    ['nested lists', Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}- x`).join('\n')],
+    ['bars', '|'.repeat(100_000)],
+    ['a table of bars', `${'|a'.repeat(3_000)}|\n${'|-'.repeat(3_000)}|\n`.repeat(8)],
+    ['addresses', 'https://a.b '.repeat(8_000)],
+    ['one long word', 'x'.repeat(100_000)],
+    ['many lines', 'x\n'.repeat(50_000)],
+    ['fences', '```\n'.repeat(25_000)],
+  ])('100 KB of %s are read in time', (_what, text) => {
+    const start = performance.now();
+    for (const block of parseBlocks(text)) if (block.kind === 'paragraph') parseInline(block.text);
+    mended(text);
+    // far below what a person notices on a quiet machine; what grows with the square takes minutes
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+describe('Markdown while it is written', () => {
+  it.each([
+    ['an open strong is one', 'so **impor', '<p>so <strong>impor</strong></p>'],
+    ['half a closing mark is not shown', 'so **important*', '<p>so <strong>important</strong></p>'],
+    ['an opening mark is not shown yet', 'so **', '<p>so </p>'],
+    ['open code is code', 'run `npm', '<p>run <code>npm</code></p>'],
+    ['half a link is its words', 'see [the page](https://exam', '<p>see the page</p>'],
+    ['the beginning of a link too', 'see [the pa', '<p>see the pa</p>'],
+    ['a mark alone on its line is not shown', 'so:\n-', '<p>so:</p>'],
+    ['in the last item of a list', '- a\n- **b', '<ul><li>a</li><li><strong>b</strong></li></ul>'],
+  ])('%s', (_what, text, expected) => {
+    expect(html(text, true)).toBe(expected);
+  });
+
+  it('the head of a table is one at once', () => {
+    const { container } = render(<Markdown text={'| a | b |'} isStreaming />);
+    expect([...container.querySelectorAll('th')].map((cell) => cell.textContent)).toEqual([
+      'a',
+      'b',
+    ]);
+  });
+
+  it('no beginning of a text shows marks that its end does not', () => {
+    const text = 'A **b c** and `d e` then [f g](https://h.example/i) and *j*.';
+    for (let end = 1; end <= text.length; end++) {
+      const { container, unmount } = render(<Markdown text={text.slice(0, end)} isStreaming />);
+      expect(container.textContent).not.toMatch(/[`[\]()]|\*\*/);
+      unmount();
+    }
+  });
+
+  it('parts that are finished are not drawn anew', () => {
+    const { container, rerender } = render(<Markdown text={'one\n\ntwo'} isStreaming />);
+    const [first] = container.querySelectorAll('p');
+    rerender(<Markdown text={'one\n\ntwo and **more**\n\nthree'} isStreaming={false} />);
+    expect(container.querySelectorAll('p')[0]).toBe(first);
+    expect(container.textContent).toBe('onetwo and morethree');
+  });
+});

@@ -1,0 +1,307 @@
+// @vitest-environment happy-dom
+import { act, cleanup, configure, render, screen, waitFor, within } from '@testing-library/react';
+import { userEvent as events } from '@testing-library/user-event';
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { App } from '../../src/console/app.tsx';
+import type { Trace } from '../../src/trace/trace.ts';
+import { Wire } from '../react/fake-source.ts';
+import { ShellServer, agentInfo, summary } from './shell-server.ts';
+import { traceWith } from './trace-builder.ts';
+import { designRun } from './trace-fixtures.ts';
+
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 30_000 });
+/** Without a wait between keys. */
+const userEvent = events.setup({ delay: null });
+let server: ShellServer;
+const designTrace = (sessionId: string): Trace => ({ ...traceWith(designRun), sessionId });
+
+beforeEach(() => {
+  server = new ShellServer();
+  vi.stubGlobal('fetch', server.fetch);
+  localStorage.clear();
+  localStorage.setItem('onward-token', 'tok');
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const open = (hash: string): void => {
+  const { happyDOM } = window as unknown as { happyDOM: { setURL: (url: string) => void } };
+  happyDOM.setURL(`http://127.0.0.1:4111/${hash}`);
+  render(<App />);
+};
+const visit = (hash: string): void =>
+  act(() => {
+    location.hash = hash;
+    dispatchEvent(new Event('hashchange'));
+  });
+const heading = (name: string | RegExp): Promise<HTMLElement> =>
+  screen.findByRole('heading', { level: 1, name });
+const press = async (keys: string): Promise<void> => {
+  (document.activeElement as HTMLElement | null)?.blur();
+  await userEvent.keyboard(keys);
+};
+
+async function serious(): Promise<string[]> {
+  const { violations } = await axe.run(document.body, {
+    rules: { 'color-contrast': { enabled: false } },
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join()}`);
+}
+
+describe('signing in', () => {
+  it('takes the token out of the address, keeps it and sends it', async () => {
+    localStorage.clear();
+    open('#token=tok');
+    await screen.findByRole('heading', { name: 'Partner assistant' });
+    expect(location.hash).toBe('');
+    expect(localStorage.getItem('onward-token')).toBe('tok');
+  });
+
+  it('asks for a token where the one there is not taken, and goes on with the one that is pasted', async () => {
+    localStorage.setItem('onward-token', 'old');
+    server.sessions = [summary('s1')];
+    open('#/s/s1');
+    const field = await screen.findByLabelText('Token or address');
+    expect(screen.getByText(/does not take this token any more/)).toBeTruthy();
+    expect(await serious()).toEqual([]);
+    await userEvent.type(field, 'http://127.0.0.1:4111/#token=tok');
+    await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
+    await heading('Title of s1');
+    expect(document.body.innerHTML).not.toContain('tok"');
+  });
+});
+
+describe('a new session', () => {
+  it('is made by its first message, and opens at its address', async () => {
+    open('#/new');
+    await screen.findByText(/demo model/, { selector: 'b' });
+    expect(server.count('POST', '/sessions')).toBe(0);
+    await userEvent.type(screen.getByLabelText('Message'), 'Hello there{Enter}');
+    await heading('Hello there');
+    expect(location.hash).toBe('#/s/made_0');
+    expect(server.asked.find(({ method }) => method === 'POST')?.body).toEqual({
+      agent: 'partner-assistant',
+      message: 'Hello there',
+    });
+    expect(server.count('POST', '/sessions')).toBe(1);
+  });
+
+  it('a suggestion is sent as it stands', async () => {
+    open('#/');
+    await userEvent.click(await screen.findByRole('button', { name: 'Which programs renew?' }));
+    await heading('Which programs renew?');
+  });
+
+  it('what could not be sent stays in the field, with the reason of the server', async () => {
+    server.refusals.set('POST /sessions', {
+      status: 429,
+      code: 'rate_limited',
+      message: 'Wait 20 seconds.',
+    });
+    open('#/new');
+    const field = await screen.findByLabelText<HTMLTextAreaElement>('Message');
+    await userEvent.type(field, 'Hello there{Enter}');
+    await screen.findByText(/Wait 20 seconds/);
+    await waitFor(() => expect(field.value).toBe('Hello there'));
+    expect(location.hash).toBe('#/new');
+    server.refusals.clear();
+    await userEvent.type(field, '{Enter}');
+    await heading('Hello there');
+  });
+
+  it('several agents: the one that is picked answers', async () => {
+    const agents = [agentInfo('one', 'First'), agentInfo('two', 'Second')];
+    server.info = { ...server.info, agents };
+    open('#/new');
+    await userEvent.click(await screen.findByRole('button', { name: 'Second' }));
+    expect(screen.getByRole('heading', { name: 'Second' })).toBeTruthy();
+    await userEvent.type(screen.getByLabelText('Message'), 'Hi{Enter}');
+    await heading('Hi');
+    expect(server.asked.find(({ method }) => method === 'POST')?.body['agent']).toBe('two');
+  });
+});
+
+describe('a session', () => {
+  it('shows title, status with its reason, and both views, live', async () => {
+    server.sessions = [summary('s1', { status: 'processing', reason: 'Working · step 1' })];
+    open('#/s/s1');
+    await heading('Title of s1');
+    const wire = new Wire('exe_1', 's1');
+    await waitFor(() => expect(server.count('GET', '/sessions/s1/events')).toBe(1));
+    server.say('s1', wire.started(), wire.user('Hi'), wire.says('Good morning'));
+    await screen.findByText('Good morning');
+    const row = screen.getByRole('link', { name: /Title of s1/ });
+    expect(row.dataset['status']).toBe('processing');
+    server.sessions = [summary('s1', { status: 'stopped', reason: 'Steps limit · 5 / 5' })];
+    server.say('s1', wire.limit());
+    await screen.findByText('Stopped · steps limit', { selector: '.pill' });
+    await waitFor(() => expect(row.textContent).toContain('Steps limit · 5 / 5'));
+    expect(document.title).toBe('Stopped · steps limit · Title of s1 · Onward');
+    expect(await serious()).toEqual([]);
+  });
+
+  it('of somebody else looks like one that is gone', async () => {
+    open('#/s/foreign');
+    await screen.findByRole('heading', { name: 'Session not found', level: 2 });
+    expect(screen.getByText('session_not_found')).toBeTruthy();
+    expect(screen.getAllByRole('link', { name: 'All sessions' }).length).toBeGreaterThan(0);
+  });
+
+  it('has a trace before it has steps', async () => {
+    server.sessions = [summary('s1', { status: 'idle', reason: 'New' })];
+    open('#/s/s1/trace');
+    await screen.findByRole('heading', { name: 'No steps yet' });
+  });
+
+  it('is deleted only when it was asked twice', async () => {
+    server.sessions = [summary('s1'), summary('s2')];
+    open('#/s/s1');
+    await heading('Title of s1');
+    await userEvent.click(screen.getByRole('button', { name: 'About this session' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete session…' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Keep' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete session…' }));
+    expect(server.count('DELETE', '/sessions/s1')).toBe(0);
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    await heading('New session');
+    await waitFor(() => expect(screen.queryByText('Title of s1')).toBeNull());
+    expect(screen.getByText('Title of s2')).toBeTruthy();
+  });
+});
+
+describe('a server that does not answer', () => {
+  it('is told as such, and asked again', async () => {
+    server.isDown = true;
+    open('#/');
+    await screen.findByRole('heading', { name: 'The server does not answer' });
+    server.isDown = false;
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await screen.findByRole('heading', { name: 'Partner assistant' });
+  });
+});
+
+describe('granting', () => {
+  const stopped = async (): Promise<Wire> => {
+    server.sessions = [summary('s1', { status: 'stopped', reason: 'Steps limit · 5 / 5' })];
+    server.traces.set('s1', designTrace('s1'));
+    const wire = new Wire('exe_1', 's1');
+    server.say('s1', wire.started(), wire.user('Hi'), wire.limit());
+    open('#/s/s1/trace');
+    await screen.findByText('Grant 5 steps');
+    return wire;
+  };
+
+  it('says in place what was granted and by whom', async () => {
+    await stopped();
+    await userEvent.click(screen.getByText('Grant 5 steps'));
+    await screen.findByText(/^Granted 5 steps · you · \d\d:\d\d$/);
+    expect(server.asked.find(({ path }) => path === '/sessions/s1/resume')?.body).toEqual({
+      grant: { steps: 5 },
+    });
+  });
+
+  it('the second of two tabs learns that the first was quicker', async () => {
+    await stopped();
+    server.refusals.set('POST /sessions/s1/resume', {
+      status: 409,
+      code: 'conflict',
+      message: 'Session "s1" is at work.',
+    });
+    await userEvent.click(screen.getByText('Grant 5 steps'));
+    await screen.findByText('Already granted in another tab.');
+  });
+});
+
+describe('keys', () => {
+  it('move between views and to the search, and only while nobody types', async () => {
+    server.sessions = [summary('s1')];
+    open('#/s/s1');
+    await heading('Title of s1');
+    await press('t');
+    expect(location.hash).toBe('#/s/s1/trace');
+    visit('#/s/s1/trace');
+    await press('c');
+    expect(location.hash).toBe('#/s/s1');
+    await press('/');
+    const search = screen.getByLabelText('Search sessions');
+    expect(document.activeElement).toBe(search);
+    await userEvent.keyboard('nt?');
+    expect((search as HTMLInputElement).value).toBe('nt?');
+    expect(location.hash).toBe('#/s/s1');
+    await press('{Control>}n{/Control}');
+    expect(location.hash).toBe('#/s/s1');
+    await press('n');
+    expect(location.hash).toBe('#/new');
+    await press('?');
+    expect(screen.getByRole('heading', { name: 'Keys' })).toBeTruthy();
+    await userEvent.keyboard('n');
+    await userEvent.click(screen.getByRole('button', { name: 'Close' }));
+    expect(screen.queryByRole('heading', { name: 'Keys' })).toBeNull();
+  });
+
+  it('G moves to the grant button and grants nothing', async () => {
+    server.sessions = [summary('s1', { status: 'stopped' })];
+    server.traces.set('s1', designTrace('s1'));
+    open('#/s/s1/trace');
+    const button = (await screen.findByText('Grant 5 steps')).closest('button');
+    await press('g');
+    expect(document.activeElement).toBe(button);
+    expect(server.count('POST', '/sessions/s1/resume')).toBe(0);
+  });
+
+  it('[ folds the list away and brings it back', async () => {
+    open('#/');
+    await screen.findByRole('heading', { name: 'Partner assistant' });
+    const frame = document.querySelector<HTMLElement>('.frame');
+    await press('[[');
+    expect(frame?.dataset['list']).toBe('hidden');
+    await press('[[');
+    expect(frame?.dataset['list']).toBe('shown');
+  });
+});
+
+it('a new page begins at its heading, and those who listen are told of changes only', async () => {
+  server.sessions = [summary('s1', { status: 'processing' }), summary('s2')];
+  open('#/s/s2');
+  await heading('Title of s2');
+  visit('#/s/s1');
+  expect(document.activeElement).toBe(await heading('Title of s1'));
+  const region = document.querySelector('.frame > [aria-live="polite"]');
+  expect(region?.textContent).toBe('');
+  const wire = new Wire('exe_1', 's1');
+  await waitFor(() => expect(server.count('GET', '/sessions/s1/events')).toBe(1));
+  server.say('s1', wire.started(), wire.says('An answer'));
+  await screen.findByText('An answer');
+  expect(region?.textContent).toBe('');
+  server.say('s1', wire.limit());
+  await waitFor(() => expect(region?.textContent).toContain('Stopped · steps limit.'));
+});
+
+it('the theme follows the system until somebody chooses', async () => {
+  open('#/');
+  await screen.findByRole('heading', { name: 'Partner assistant' });
+  expect(document.documentElement.dataset['theme']).toBe('light');
+  await userEvent.click(screen.getByRole('button', { name: 'Dark theme' }));
+  expect(document.documentElement.dataset['theme']).toBe('dark');
+  expect(localStorage.getItem('onward-theme')).toBe('dark');
+  await userEvent.click(screen.getByRole('button', { name: 'Light theme' }));
+  expect(localStorage.getItem('onward-theme')).toBeNull();
+});
+
+it('the info says what answers, and that it is no model', async () => {
+  server.sessions = [summary('s1')];
+  open('#/s/s1');
+  await heading('Title of s1');
+  await userEvent.click(screen.getByRole('button', { name: 'About this session' }));
+  const dialog = within(screen.getByRole('dialog'));
+  expect(dialog.getByText('a script, not a model')).toBeTruthy();
+  expect(dialog.getByText('asks first')).toBeTruthy();
+  expect(dialog.getByText('SQLite · .onward/sessions.db')).toBeTruthy();
+  expect(await serious()).toEqual([]);
+});

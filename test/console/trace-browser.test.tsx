@@ -1,0 +1,255 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Trace } from '../../src/trace/trace.ts';
+import { launchBrowser } from '../setup/browser.ts';
+import { pageOf } from '../setup/page.ts';
+import { traceWith } from './trace-builder.ts';
+import { beforeAnyStep, designRun, longTrace, runs } from './trace-fixtures.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const styles = ['tokens', 'base', 'timeline', 'bars', 'matrix', 'ladder', 'trace', 'banner'].map(
+  (name) => `src/console/styles/${name}.css`,
+);
+/** Pictures of every state: name a folder to look at them. */
+const shots = process.env['ONWARD_SHOTS'];
+
+// a browser without a graphics card on a busy machine takes its time
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let browser: Browser;
+let html: string;
+beforeAll(async () => {
+  if (shots !== undefined) mkdirSync(shots, { recursive: true });
+  [browser, html] = await Promise.all([
+    launchBrowser(),
+    pageOf('test/console/trace-page.tsx', ...styles),
+  ]);
+});
+afterAll(() => browser?.close());
+
+const traces: Readonly<Record<string, Trace>> = {
+  ...Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, traceWith(run)])),
+  many: longTrace(150),
+  before: beforeAnyStep(),
+};
+
+async function open(theme: 'light' | 'dark', width: number, height: number) {
+  const context = await browser.newContext({ viewport: { width, height } });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  await page.setContent(html);
+  await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
+  return { page, errors };
+}
+
+const show = (page: Page, trace: Trace, selected: number | null = null): Promise<number> =>
+  page.evaluate(([a, b]) => window.showTrace(a, b), [trace, selected] as const);
+
+/** What is wrong with the page as it stands. */
+const wrong = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const found: string[] = [];
+    const wider = (selector: string): void => {
+      for (const element of document.querySelectorAll(selector))
+        if (element.scrollWidth > element.clientWidth + 1)
+          found.push(`${selector} is cut: ${element.textContent}`);
+    };
+    wider('.trace-label');
+    wider('.trace, .trace-main, .trace-inspector');
+    wider('.trace-row-verdict span');
+    if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
+    for (const lane of document.querySelectorAll('.trace-lane')) {
+      const label = lane.querySelector('.trace-label')!.getBoundingClientRect();
+      const box = lane.getBoundingClientRect();
+      if (label.left < box.left - 1 || label.right > box.right + 1)
+        found.push(`outside of the chart: ${lane.textContent}`);
+      for (const bar of lane.querySelectorAll('.trace-bar')) {
+        const { left, right } = bar.getBoundingClientRect();
+        if (left < label.right && right > label.left)
+          found.push(`over its bar: ${lane.textContent}`);
+      }
+    }
+    for (const item of document.querySelectorAll('.trace-rows li')) {
+      const inside = item.querySelector('.trace-chart, .trace-row-head')!.getBoundingClientRect();
+      if (inside.bottom > item.getBoundingClientRect().bottom)
+        found.push(`higher than its row: ${item.textContent}`);
+    }
+    const { axe } = window as unknown as {
+      axe: {
+        run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+      };
+    };
+    for (const { id, impact, nodes } of (await axe.run()).violations)
+      if (impact === 'serious' || impact === 'critical')
+        found.push(`${id}: ${nodes.map((node) => node.html.slice(0, 120)).join()}`);
+    return found;
+  });
+
+describe.each([
+  ['light', 1280, 860],
+  ['dark', 1280, 860],
+  ['light', 390, 844],
+  ['dark', 390, 844],
+] as const)('the trace in a browser, %s, %i px', (theme, width, height) => {
+  it('is whole and readable in every state', async () => {
+    const { page, errors } = await open(theme, width, height);
+    await page.addScriptTag({ content: axe });
+    for (const [name, trace] of Object.entries(traces)) {
+      await show(page, trace);
+      if (shots !== undefined)
+        await page.screenshot({ path: join(shots, `trace-${name}-${theme}-${width}.png`) });
+      expect(await wrong(page), name).toEqual([]);
+    }
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the trace in a browser', () => {
+  const rowTop = (page: Page, step: number): Promise<number> =>
+    page.evaluate(
+      (n) => document.querySelector(`[data-step="${n}"]`)!.getBoundingClientRect().top,
+      step,
+    );
+
+  it('draws 5,000 steps within 100 ms, and any of them when scrolled to', async () => {
+    const { page } = await open('light', 1280, 860);
+    const best = (trace: Trace): Promise<number> =>
+      page.evaluate((shown) => {
+        const times: number[] = [];
+        for (let i = 0; i < 12; i++) times.push(window.showTrace(shown));
+        return Math.min(...times);
+      }, trace);
+    const hundred = await best(longTrace(100));
+    const took = await best(longTrace(5000));
+    // where the machine is too busy for 100 ms, as long as a hundred steps, which are drawn whole
+    expect(took).toBeLessThan(Math.max(100, 2 * hundred));
+    const main = page.locator('.trace-main');
+    await main.evaluate((element) => (element.scrollTop = 120_000));
+    await page.waitForTimeout(200);
+    const seen = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('[data-step]')]
+        .filter((row) => {
+          const { top, bottom } = row.getBoundingClientRect();
+          return bottom > 60 && top < innerHeight;
+        })
+        .map((row) => Number(row.dataset['step'])),
+    );
+    expect(seen.length).toBeGreaterThan(8);
+    expect(seen).toEqual(seen.map((_, i) => seen[0]! + i));
+    await page.context().close();
+  });
+
+  it('scrolls to a step that keys lead to', async () => {
+    const { page } = await open('light', 1280, 860);
+    await show(page, longTrace(150), 1);
+    await page.locator('[data-step="1"]').focus();
+    for (let i = 0; i < 30; i++) await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset['step'])).toBe(
+      '31',
+    );
+    const top = await rowTop(page, 31);
+    expect(top).toBeGreaterThan(30);
+    expect(top).toBeLessThan(860 - 50);
+    await page.keyboard.press('Home');
+    expect(await rowTop(page, 1)).toBeGreaterThanOrEqual(30);
+    await page.keyboard.press('End');
+    await page.locator('[data-step="150"]').waitFor();
+    expect(
+      await page.evaluate(() => document.querySelector('.trace-inspector h3')?.textContent),
+    ).toBe('Step 150');
+    await page.context().close();
+  });
+
+  it('leaves the reader where he is when earlier or newer steps come in', async () => {
+    const { page } = await open('light', 1280, 860);
+    const all = longTrace(150);
+    const late = { ...all, steps: all.steps.slice(100, 140), hasEarlier: true };
+    await show(page, late, 120);
+    await page.waitForTimeout(100);
+    const before = await rowTop(page, 120);
+    const bring = (trace: Trace): Promise<void> =>
+      page.evaluate((t) => window.bringTrace(t), trace);
+    await bring({ ...late, steps: all.steps.slice(60, 140) });
+    expect(Math.abs((await rowTop(page, 120)) - before)).toBeLessThan(2);
+    await bring({ ...late, steps: all.steps.slice(60) });
+    expect(Math.abs((await rowTop(page, 120)) - before)).toBeLessThan(2);
+    await page.context().close();
+  });
+
+  it('keeps the newest step in sight of those who follow it, and of no others', async () => {
+    const { page } = await open('light', 1280, 860);
+    const all = longTrace(60);
+    const upTo = (count: number): Trace => ({ ...all, steps: all.steps.slice(0, count) });
+    const bring = (count: number): Promise<void> =>
+      page.evaluate((t) => window.bringTrace(t), upTo(count));
+    const scrolled = (): Promise<number> =>
+      page.locator('.trace-main').evaluate(({ scrollTop }) => scrollTop);
+    await show(page, upTo(10));
+    await bring(14);
+    expect(await rowTop(page, 14)).toBeLessThan(860 - 40);
+    await bring(30);
+    expect(await rowTop(page, 30)).toBeLessThan(860 - 40);
+    await page.locator('.trace-main').evaluate((element) => (element.scrollTop = 0));
+    await bring(40);
+    expect(await scrolled()).toBe(0);
+    await page.context().close();
+  });
+
+  it('opens a link to a step with that step in sight', async () => {
+    const { page } = await open('light', 1280, 860);
+    await show(page, longTrace(150), 90);
+    await page.waitForTimeout(100);
+    const top = await rowTop(page, 90);
+    expect(top).toBeGreaterThan(30);
+    expect(top).toBeLessThan(860);
+    await page.context().close();
+  });
+
+  it('keeps the verdict in sight while the voices scroll', async () => {
+    const { page } = await open('light', 1280, 560);
+    await show(page, traceWith(designRun));
+    const button = page.getByRole('button', { name: 'Grant 5 steps' });
+    const { y } = (await button.boundingBox())!;
+    await page.locator('.trace-inspector').evaluate((element) => (element.scrollTop = 120));
+    expect((await button.boundingBox())!.y).toBeCloseTo(y, 0);
+    await button.click();
+    await page.getByRole('button', { name: 'Granting…' }).waitFor();
+    expect(await page.evaluate(() => window.asked)).toEqual([['grant', { steps: 5 }]]);
+    await page.context().close();
+  });
+
+  it('goes to the ladder when a step is picked on a phone', async () => {
+    const { page } = await open('light', 390, 844);
+    await show(page, traceWith(designRun));
+    await page.locator('[data-step="2"]').click();
+    const top = await page
+      .locator('.trace-inspector')
+      .evaluate((element) => element.getBoundingClientRect().top);
+    expect(top).toBeGreaterThanOrEqual(0);
+    expect(top).toBeLessThan(60);
+    await page.context().close();
+  });
+
+  it('pulses while a step runs, and not for those who want less motion', async () => {
+    const { page } = await open('light', 1280, 860);
+    await show(page, traceWith(runs['running']!));
+    const animation = (): Promise<string> =>
+      page.evaluate(
+        () =>
+          getComputedStyle(document.querySelector('[data-look="running"].trace-bar')!)
+            .animationName,
+      );
+    expect(await animation()).toBe('trace-pulse');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    expect(await animation()).toBe('none');
+    await page.context().close();
+  });
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { SessionRuntime } from 'onward';
+import { agentServer } from 'onward/server';
+import { memoryStore } from 'onward/stores/memory';
+import { DeterministicDriver } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../src/cli/exit-codes.ts';
+import { builderWith } from './setup/sessions.ts';
+
+/** The rows of the table of a page that has this word in its head. */
+function rowsOf(page: string, head: string): readonly (readonly string[])[] {
+  const tables = readFileSync(page, 'utf8').split(/\n\n+/);
+  const table = tables.find((text) => text.startsWith('|') && text.split('\n')[0]?.includes(head));
+  return (table ?? '')
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+describe('tables of the docs say what the code says', () => {
+  it('routes of the server', async () => {
+    const agent = builderWith(DeterministicDriver.fromResponses()).build();
+    const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
+    const pusher = { key: 'key', secret: 'secret' };
+    const { openapi, close } = agentServer({ runtime, owner: () => null, pusher });
+    const known = Object.entries(openapi['paths'] as Record<string, object>).flatMap(
+      ([path, methods]) =>
+        Object.keys(methods)
+          .filter((name) => /^(?:get|post|put|patch|delete)$/.test(name))
+          .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api/, '')}`),
+    );
+    const told = rowsOf('docs/server.md', 'route').map(([route = '']) =>
+      route.replaceAll('`', '').replaceAll(/\s+/g, ' '),
+    );
+    const plain = (route: string): string => route.replaceAll(/\{\w+\}/g, '{}');
+    expect(told.map(plain).toSorted()).toEqual(known.map(plain).toSorted());
+    await close();
+    await runtime.close();
+  });
+
+  it('exit codes of the command line', () => {
+    const told = rowsOf('docs/cli.md', 'code').map(([code, name = '', meaning = '']) => ({
+      code: Number(code),
+      name: name.replaceAll('`', ''),
+      meaning,
+    }));
+    expect(told).toEqual(exitCodes);
+  });
+});

@@ -1,0 +1,94 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** `onward dev` as it is shipped, in a process and a folder of its own. */
+export interface DevProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  readonly folder: string;
+  /** As a machine that loses power would. */
+  kill(): Promise<void>;
+  /** As Ctrl-C would; resolves to the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface DevOptions {
+  /** One that an earlier process has used. */
+  readonly folder?: string;
+  readonly port?: number;
+  /** The text of `onward.config.mjs`; left out, the demo agent answers. */
+  readonly config?: string;
+}
+
+const cli = resolve('dist/cli/main.js');
+
+/** Inside the project, so that a config finds this package by its name. */
+export function devFolder(): string {
+  mkdirSync('build', { recursive: true });
+  return mkdtempSync(resolve('build/e2e-'));
+}
+
+export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
+  const folder = options.folder ?? devFolder();
+  if (options.config !== undefined)
+    writeFileSync(join(folder, 'onward.config.mjs'), options.config);
+  const env = { ...process.env, OPENAI_API_KEY: '', ONWARD_TOKEN: '', NO_COLOR: '1' };
+  const args = [cli, '--json', 'dev', '--port', String(options.port ?? 0)];
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: 'pipe' });
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  const exited = once(child, 'exit');
+  const started = await Promise.race([
+    firstLine(child),
+    exited.then(() => {
+      throw new Error(`onward dev has ended before it began: ${said}`);
+    }),
+  ]);
+  const { url, token, port } = JSON.parse(started) as { url: string; token: string; port: number };
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  };
+  return {
+    url,
+    port,
+    token,
+    folder,
+    async kill() {
+      await end('SIGKILL');
+    },
+    stop: () => (child.exitCode === null ? end('SIGINT') : Promise.resolve(child.exitCode)),
+  };
+}
+
+export async function discard(dev: DevProcess | undefined): Promise<void> {
+  await dev?.kill().catch(() => {});
+  if (dev) rmSync(dev.folder, { recursive: true, force: true });
+}
+
+const firstLine = async ({ stdout }: ChildProcess): Promise<string> => {
+  if (!stdout) throw new Error('no output');
+  for await (const line of createInterface({ input: stdout })) return line;
+  throw new Error('onward dev said nothing');
+};
+
+/** Asks the API as the console does. */
+export async function api(
+  { url, token }: DevProcess,
+  path: string,
+  init: { readonly method?: string; readonly body?: unknown; readonly token?: string } = {},
+): Promise<Response> {
+  return fetch(`${url}/api${path}`, {
+    method: init.method ?? 'GET',
+    headers: {
+      authorization: `Bearer ${init.token ?? token}`,
+      ...(init.body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
+  });
+}

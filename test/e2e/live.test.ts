@@ -1,0 +1,96 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchBrowser } from '../setup/browser.ts';
+import { begin, conversation, openTab, sessionIdOf, status } from './console-page.ts';
+import { api, discard, startDev, type DevProcess } from './dev-process.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+let browser: Browser;
+let dev: DevProcess;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(() => discard(dev));
+
+/** The texts of a session as the server keeps them. */
+async function texts(sessionId: string): Promise<readonly string[]> {
+  const response = await api(dev, `/sessions/${sessionId}/messages`);
+  const { messages } = (await response.json()) as {
+    messages: { role: string; content: string }[];
+  };
+  return messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+}
+
+describe('what a reader may do at any moment', () => {
+  it('a reload in mid-stream loses nothing and doubles nothing', async () => {
+    dev = await startDev();
+    const { page, errors } = await openTab(browser, dev);
+    await begin(page, 'Which programs renew this quarter?');
+    const sessionId = sessionIdOf(page);
+    // in the middle of the first text, of a tool, and of the last text
+    for (const moment of [/Demo model/, /search_programs/]) {
+      await page.getByText(moment).first().waitFor();
+      await page.reload();
+    }
+    await status(page, 'Completed');
+    const shown = (await conversation(page)).replaceAll(/\s+/g, ' ');
+    for (const text of await texts(sessionId))
+      for (const line of text.split('\n').filter((line) => /^[A-Z(]/.test(line))) {
+        const plain = line.replaceAll(/[*`]/g, '').replaceAll(/\s+/g, ' ').trim();
+        expect(shown.split(plain).length - 1, plain).toBe(1);
+      }
+    expect(errors).toEqual([]);
+  });
+
+  it('two tabs agree, also on a grant and on an approval that both could give', async () => {
+    dev = await startDev();
+    const one = await openTab(browser, dev);
+    await begin(one.page, 'Clean up inactive Alpine leads');
+    const sessionId = sessionIdOf(one.page);
+    const two = await openTab(browser, dev, { path: `#/s/${sessionId}` });
+    await status(two.page, 'Waiting for you');
+    await one.page.getByRole('button', { name: 'Approve' }).first().click();
+    await expect.poll(() => two.page.getByRole('button', { name: 'Approve' }).count()).toBe(2);
+    await two.page.getByRole('button', { name: 'Approve' }).first().click();
+    await one.page.getByRole('button', { name: 'Approve' }).last().click();
+    for (const { page } of [one, two]) await status(page, 'Completed');
+    await expect.poll(() => conversation(two.page)).toBe(await conversation(one.page));
+    expect([...one.errors, ...two.errors]).toEqual([]);
+  });
+
+  it('D18: the server dies in mid-run and comes back; the run goes on, and no tool runs twice', async () => {
+    dev = await startDev();
+    const { page, errors } = await openTab(browser, dev);
+    await begin(page, 'Enrich every lead of the Baltic program');
+    const sessionId = sessionIdOf(page);
+    await page.getByRole('log').getByText('2 of 12 looked up').waitFor();
+    await dev.kill();
+    await page
+      .getByText(/Connection lost|does not answer/)
+      .first()
+      .waitFor();
+    dev = await startDev({ folder: dev.folder, port: dev.port });
+    await status(page, 'Stopped · steps limit');
+    const response = await api(dev, `/sessions/${sessionId}/trace`);
+    const { steps } = (await response.json()) as {
+      steps: { number: number; bars: { callId: string | null; state: string }[] }[];
+    };
+    expect(steps.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    const calls = steps.flatMap(({ bars }) => bars.flatMap(({ callId }) => callId ?? []));
+    expect(new Set(calls).size).toBe(calls.length);
+    // the browser itself reports the requests that found nobody
+    expect(errors.filter((text) => !/ERR_|Failed to load resource|net::/.test(text))).toEqual([]);
+  });
+
+  it('Ctrl-C finishes the running step, and the next start goes on', async () => {
+    dev = await startDev();
+    const { page } = await openTab(browser, dev);
+    await begin(page, 'Enrich every lead of the Baltic program');
+    await page.getByRole('log').getByText('2 of 12 looked up').waitFor();
+    expect(await dev.stop()).toBe(0);
+    dev = await startDev({ folder: dev.folder, port: dev.port });
+    await status(page, 'Stopped · steps limit');
+  });
+});

@@ -1,0 +1,137 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchBrowser } from '../setup/browser.ts';
+import { until } from '../setup/sessions.ts';
+import { keepsPictures, look, openTab, type Tab } from './console-page.ts';
+import { api, discard, startDev, type DevProcess } from './dev-process.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+const messages = {
+  answered: 'Add a lead for Helvetia Robotics with the company data filled in',
+  waiting: 'Clean up inactive Alpine leads',
+  stopped: 'Enrich every lead of the Baltic program',
+  failed: 'Import the leads from Atlantis',
+  large: 'Show the full Nordlicht report',
+};
+type Name = keyof typeof messages;
+
+let browser: Browser;
+let dev: DevProcess;
+const ids = {} as Record<Name, string>;
+
+beforeAll(async () => {
+  [browser, dev] = await Promise.all([launchBrowser(), startDev()]);
+  for (const [name, message] of Object.entries(messages) as [Name, string][]) {
+    const response = await api(dev, '/sessions', { method: 'POST', body: { message } });
+    ids[name] = ((await response.json()) as { id: string }).id;
+    await until(async () => {
+      const session = await api(dev, `/sessions/${ids[name]}`);
+      return ((await session.json()) as { status: string }).status !== 'processing';
+    });
+  }
+});
+afterAll(async () => {
+  await browser?.close();
+  await discard(dev);
+});
+
+/** Each theme and each width; all four when somebody wants the pictures. */
+const looks = [
+  ['light', 1280],
+  ['dark', 390],
+  ...(keepsPictures
+    ? ([
+        ['dark', 1280],
+        ['light', 390],
+      ] as const)
+    : []),
+] as const;
+
+describe.each(looks)('the console, %s, %i px', (theme, width) => {
+  let tab: Tab;
+  let page: Page;
+  beforeAll(async () => {
+    const viewport = { width, height: width > 600 ? 860 : 844 };
+    tab = await openTab(browser, dev, { viewport, colorScheme: theme });
+    page = tab.page;
+  });
+  afterAll(() => page?.context().close());
+
+  const go = (path: string): Promise<unknown> => page.goto(`${dev.url}/${path}`);
+  const see = (name: string): Promise<void> => look(page, `${name}-${theme}-${width}`);
+
+  it('sessions', async () => {
+    await go('#/');
+    await page.getByRole('link', { name: /Baltic/ }).waitFor();
+    await see('sessions');
+  });
+
+  it('a new session', async () => {
+    await go('#/new');
+    await page.getByRole('button', { name: messages.waiting }).waitFor();
+    await see('start');
+  });
+
+  it.each(['answered', 'stopped', 'failed', 'waiting', 'large'] as const)(
+    'chat: %s',
+    async (name) => {
+      await go(`#/s/${ids[name]}`);
+      await page.getByText(messages[name]).first().waitFor({ state: 'attached' });
+      await page.getByRole('log').getByText('Step 1', { exact: true }).first().waitFor();
+      await see(`chat-${name}`);
+    },
+  );
+
+  it('chat: an approval that is edited', async () => {
+    await go(`#/s/${ids.waiting}`);
+    await page.getByRole('button', { name: 'Edit arguments' }).first().click();
+    await page.getByLabel('notify_owner').first().selectOption('false');
+    await see('chat-edit');
+    await page.keyboard.press('Escape');
+  });
+
+  it.each(['answered', 'stopped', 'failed', 'waiting'] as const)('trace: %s', async (name) => {
+    await go(`#/s/${ids[name]}/trace`);
+    await page.getByRole('region', { name: 'Timeline' }).waitFor();
+    await page.getByRole('region', { name: 'Voices across steps' }).waitFor();
+    await see(`trace-${name}`);
+  });
+
+  it('trace: a step in the middle', async () => {
+    await go(`#/s/${ids.stopped}/trace/2`);
+    await page.getByText(/Went on because/).waitFor();
+    await see('trace-step');
+  });
+
+  it('a session that is not there, and a search without a match', async () => {
+    await go('#/s/00000000-0000-4000-8000-000000000000');
+    await page.getByRole('heading', { level: 2, name: 'Session not found' }).waitFor();
+    await see('not-found');
+    await go('#/');
+    await page.getByRole('searchbox').fill('nothing of the kind');
+    await page.getByText(/Nothing matches/).waitFor();
+    await see('search-empty');
+    await page.getByRole('searchbox').fill('');
+  });
+
+  it('help', async () => {
+    await go('#/');
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await see('help');
+    await page.keyboard.press('Escape');
+  });
+
+  it('the browser had nothing to complain about', () => {
+    // the session that is not there is asked for all the same
+    expect(tab.errors.filter((text) => !text.includes('404'))).toEqual([]);
+  });
+});
+
+it('signed out', async () => {
+  const { page } = await openTab(browser, { url: dev.url, token: 'wrong-token-0123456789' });
+  await page.getByText(/token/i).first().waitFor();
+  await look(page, 'signed-out-light-1280');
+});

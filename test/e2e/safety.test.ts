@@ -1,0 +1,138 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchBrowser } from '../setup/browser.ts';
+import { begin, openTab, sessionIdOf, status } from './console-page.ts';
+import { api, discard, startDev, type DevProcess } from './dev-process.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+const secret = 'sk-live-4f9a2b7c8d1e6f3a5b9c0d2e';
+const bens = 'token-of-ben-0123456789abcdef';
+
+/** An agent that says and returns whatever an attacker could want to see on the page. */
+const config = `
+import { AgentBuilder, defineTool } from 'onward';
+import { defineConfig } from 'onward/config';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+
+const evil = '<img src=x onerror="window.pwned=1"><script>window.pwned=2</' + 'script>' +
+  '[link](javascript:window.pwned=3) <svg onload="window.pwned=4">';
+const page = defineTool({
+  name: 'page',
+  description: 'Returns a page.',
+  parameters: { type: 'object', properties: { url: { type: 'string' } } },
+  execute: () => ({ html: evil, apiKey: '${secret}', text: 'Authorization: Bearer ${secret}' }),
+});
+const drop = defineTool({
+  name: 'drop',
+  description: 'Needs approval.',
+  parameters: { type: 'object', properties: { name: { type: 'string' } } },
+  needsApproval: true,
+  execute: () => evil,
+});
+const answers = (request) => {
+  const last = request.messages.at(-1);
+  if (last.isUser()) return ScenarioStep.toolCall('page', { url: evil }, evil);
+  return last.text.includes('html')
+    ? ScenarioStep.toolCall('drop', { name: evil })
+    : ScenarioStep.final(evil + ' done');
+};
+const model = {
+  name: 'evil',
+  infer: (request, options) => DeterministicDriver.fromSteps(answers(request)).infer(request, options),
+  stream: (request, options) => DeterministicDriver.fromSteps(answers(request)).stream(request, options),
+};
+export default defineConfig({
+  name: evil,
+  agents: [{ agent: AgentBuilder.base().withName('evil').withModel(model).withTools(page, drop).build(), title: evil, description: evil, suggestions: [evil] }],
+  tokens: { '${bens}': 'ben' },
+});
+`;
+
+let browser: Browser;
+let dev: DevProcess;
+beforeAll(async () => {
+  [browser, dev] = await Promise.all([launchBrowser(), startDev({ config })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await discard(dev);
+});
+
+describe('the console is safe to look at', () => {
+  it('nothing that a model, a tool, a user or a config says is ever executed', async () => {
+    const { page, errors } = await openTab(browser, dev);
+    await begin(page, '<img src=x onerror="window.pwned=5"> hello');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await status(page, 'Completed');
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('log').click();
+    await page.keyboard.press('t');
+    await page.waitForURL(/\/trace/);
+    await page.waitForTimeout(300);
+    const pwned = await page.evaluate(() => (window as { pwned?: number }).pwned);
+    expect(pwned).toBeUndefined();
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
+    expect(await page.locator('main img[src="x"], main script').count()).toBe(0);
+    expect(errors, 'the content security policy had nothing to refuse').toEqual([]);
+  });
+
+  it('D43: the planted secret is on no page and in no answer', async () => {
+    const { page } = await openTab(browser, dev);
+    await begin(page, 'hello');
+    const sessionId = sessionIdOf(page);
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    expect(await page.content()).not.toContain(secret);
+    for (const path of ['', '/messages', '/log', '/trace']) {
+      const response = await api(dev, `/sessions/${sessionId}${path}`);
+      expect(response.status, path).toBe(200);
+      expect(await response.text(), path).not.toContain(secret);
+    }
+  });
+
+  it('another owner sees nothing: no session in the list, and “not found” at its address', async () => {
+    const ann = await openTab(browser, dev);
+    await begin(ann.page, 'a private matter');
+    const sessionId = sessionIdOf(ann.page);
+    const ben = await openTab(browser, { url: dev.url, token: bens }, { path: `#/s/${sessionId}` });
+    await ben.page.getByRole('heading', { level: 2, name: 'Session not found' }).waitFor();
+    const list = ben.page.getByRole('navigation', { name: 'Sessions' });
+    expect(await list.getByRole('listitem').count()).toBe(0);
+    const foreign = await api(dev, `/sessions/${sessionId}`, { token: bens });
+    const missing = await api(dev, '/sessions/00000000-0000-4000-8000-000000000000', {
+      token: bens,
+    });
+    expect([foreign.status, missing.status]).toEqual([404, 404]);
+  });
+
+  it('without a token, or with a wrong one, the page asks for it and shows nothing', async () => {
+    const { page } = await openTab(browser, { url: dev.url, token: 'wrong-token-0123456789' });
+    await page.getByText(/token/i).first().waitFor();
+    expect(await page.getByRole('listitem').count()).toBe(0);
+    for (const token of ['', 'wrong', `${dev.token}x`])
+      expect((await api(dev, '/sessions', { token })).status).toBe(401);
+  });
+
+  it('a page of somebody else cannot make the browser act: another site, another host name', async () => {
+    const body = { message: 'hello' };
+    const cross = await fetch(`${dev.url}/api/sessions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${dev.token}`,
+        'content-type': 'application/json',
+        origin: 'https://evil.example',
+        'sec-fetch-site': 'cross-site',
+      },
+      body: JSON.stringify(body),
+    });
+    expect(cross.status).toBe(403);
+    const form = await fetch(`${dev.url}/api/sessions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${dev.token}`, 'content-type': 'text/plain' },
+      body: JSON.stringify(body),
+    });
+    expect(form.status).toBe(415);
+  });
+});

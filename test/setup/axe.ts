@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface Finding {
+  readonly rule: string;
+  readonly impact: string;
+  readonly where: readonly string[];
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** What axe holds to be serious or worse. Works under a strict content security policy too. */
+export async function seriousFindings(page: Page): Promise<readonly Finding[]> {
+  const { violations } = (await page.evaluate(`(() => {
+    if (!window.axe) { ${axe} }
+    return window.axe.run();
+  })()`)) as AxeResult;
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, impact, nodes }) => ({
+      rule: id,
+      impact,
+      where: nodes.map((node) => node.html.slice(0, 160)),
+    }));
+}

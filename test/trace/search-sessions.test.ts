@@ -1,0 +1,98 @@
+import type { SessionRuntime } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { searchSessions, type SearchSessionsOptions } from '../../src/trace/index.ts';
+import {
+  ann,
+  builderWith,
+  followingDriver,
+  places,
+  runtimeOn,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { toolCall, final } = ScenarioStep;
+
+/** Scrambles what is stored, as an encrypting codec does. */
+const codec = {
+  encode: (text: string) => [...text].toReversed().join(''),
+  decode: (text: string) => [...text].toReversed().join(''),
+};
+
+describe.each(places)('searching sessions in %s', (_name, placed) => {
+  async function told(): Promise<SessionRuntime> {
+    const agent = builderWith(
+      followingDriver([toolCall('find_leads', { q: 'x' }), final('Nordlicht GmbH fits.')]),
+      mockTool('find_leads', 'the hit is Fjordbank'),
+    ).build();
+    const runtime = runtimeOn(placed({ codec }).open(), agent);
+    for (const [id, text] of [
+      ['a-one', 'Suche Partner für Müller'],
+      ['b-two', 'Delete the old leads'],
+    ] as const) {
+      await runtime.create({ ...ann, id });
+      await runtime.send(id, text, waiting);
+    }
+    await runtime.create({ ...ann, id: 'c-three', metadata: { title: 'Empty one' } });
+    await runtime.create({ owner: 'bob', id: 'four', metadata: { title: 'Müller of Bob' } });
+    return runtime;
+  }
+
+  it('finds by title, id, reason, message, tool and result, whatever the case and the accents', async () => {
+    const runtime = await told();
+    const found = async (search: string, more: Partial<SearchSessionsOptions> = {}) =>
+      (await searchSessions(runtime, { ...ann, search, ...more })).sessions.map(({ id }) => id);
+    expect(await found('muller')).toEqual(['a-one']);
+    expect(await found('MÜLLER suche')).toEqual(['a-one']);
+    expect(await found('müller delete')).toEqual([]);
+    expect(await found('three')).toEqual(['c-three']);
+    expect(await found('nothing sent')).toEqual(['c-three']);
+    expect(await found('nordlicht')).toEqual(['b-two', 'a-one']);
+    expect(await found('find_leads partner')).toEqual(['a-one']);
+    expect(await found('fjordbank')).toEqual(['b-two', 'a-one']);
+    expect(await found('  ')).toEqual(['c-three', 'b-two', 'a-one']);
+    expect(await found('one', { status: 'pending' })).toEqual(['c-three']);
+    expect(await found('support', { agent: 'other' })).toEqual([]);
+    expect(await found('nordlicht', { owner: 'bob' })).toEqual([]);
+  });
+
+  it('stops when it has enough, has looked long enough, or far enough, and goes on from there', async () => {
+    const runtime = await told();
+    const walk = async (bound: Partial<SearchSessionsOptions>) => {
+      const pages: string[][] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await searchSessions(runtime, {
+          ...ann,
+          search: 'nordlicht',
+          ...bound,
+          ...(cursor !== undefined && { cursor }),
+        });
+        pages.push(page.sessions.map(({ id }) => id));
+        cursor = page.cursor ?? undefined;
+      } while (cursor !== undefined);
+      return pages;
+    };
+    expect(await walk({ maxSessions: 1 })).toEqual([[], ['b-two'], ['a-one']]);
+    expect((await walk({ limit: 1 })).flat()).toEqual(['b-two', 'a-one']);
+    expect((await walk({ maxMs: 0, maxSessions: 2 })).flat()).toEqual(['b-two', 'a-one']);
+    expect(await walk({})).toEqual([['b-two', 'a-one']]);
+  });
+
+  it('a session that goes away in the meantime is not found', async () => {
+    const runtime = await told();
+    const going = new Proxy(runtime, {
+      get(target, key) {
+        if (key === 'messages')
+          return async (id: string, options: never) => {
+            await target.delete(id, ann).catch(() => {});
+            return target.messages(id, options);
+          };
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const page = await searchSessions(going, { ...ann, search: 'nordlicht' });
+    expect(page).toEqual({ sessions: [], cursor: null });
+  });
+});
