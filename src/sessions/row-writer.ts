@@ -1,6 +1,7 @@
 import { rowTooLarge } from './session-errors.ts';
 import { packed, type KeepLarge } from './large-values.ts';
 import type { BlobRow, SessionStore } from './session-store.ts';
+import { sha256 } from './sha256.ts';
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -80,8 +81,3 @@ export class RowWriter {
 /** The text of a row that refers to nothing. */
 export const plainBody = (store: SessionStore, value: unknown): Promise<string> =>
   new RowWriter(store, '').plain('value', value);
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -3,21 +3,19 @@ import type {
   AgentRow,
   BlobRow,
   CallRow,
-  CallWrite,
   Commit,
   CommandRow,
   EventRow,
   MessageRow,
   NewSessionRow,
   RowRange,
-  SessionRow,
   StepRow,
 } from '../session-store.ts';
-import { startConflict } from './store-errors.ts';
+import { bytesOf, type KeptRow, newRow, nextCall, refusedStart } from './session-rules.ts';
 
 /** One session in memory. Rows are frozen, so that they can be handed out as they are. */
 export interface MemorySession {
-  row: Omit<SessionRow, 'isLeased'>;
+  row: KeptRow;
   leasedUntil: number;
   lastCommand: number;
   readonly commands: CommandRow[];
@@ -33,17 +31,7 @@ export interface MemorySession {
 }
 
 export const newSession = (row: NewSessionRow): MemorySession => ({
-  row: {
-    ...row,
-    phase: 'idle',
-    revision: 0,
-    token: 0,
-    worker: null,
-    stopReason: null,
-    pauseReason: null,
-    seq: 0,
-    updatedAt: row.createdAt,
-  },
+  row: newRow(row),
   leasedUntil: 0,
   lastCommand: 0,
   commands: [],
@@ -57,15 +45,11 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
 
 /** Throws before anything is written. */
 export function checkWrites(session: MemorySession, commit: Commit): void {
-  const starts = new Set<string>();
-  for (const { executionId, callId, state, again } of commit.calls ?? []) {
-    const before = session.calls.get(executionId)?.get(callId)?.state;
-    const key = JSON.stringify([executionId, callId]);
-    const isRepeated = before === 'started' || starts.has(key);
-    if (state === 'started' && (before === 'committed' || (isRepeated && !again)))
-      throw startConflict(commit, callId);
-    if (state === 'started') starts.add(key);
-  }
+  const refused = refusedStart(
+    commit,
+    ({ executionId, callId }) => session.calls.get(executionId)?.get(callId)?.state,
+  );
+  if (refused) throw refused;
   checkPositions(session.messages, commit.messages ?? [], 'message');
   checkPositions(session.steps, commit.steps ?? [], 'step');
 }
@@ -97,19 +81,10 @@ export function writeRows(session: MemorySession, commit: Commit): void {
   }
   for (const write of commit.calls ?? []) {
     const execution = mapIn(session.calls, write.executionId);
-    execution.set(write.callId, nextCall(execution.get(write.callId), write, commit.token));
+    execution.set(write.callId, frozen(nextCall(execution.get(write.callId), write, commit.token)));
   }
   const done = session.commands.findIndex(({ number }) => number === commit.done);
   if (done >= 0) session.commands.splice(done, 1);
-}
-
-function nextCall(before: CallRow | undefined, write: CallWrite, token: number): CallRow {
-  const { executionId, callId, tool, state } = write;
-  if (before && (state === 'waiting' || before.state === 'committed')) return before;
-  const blank = { executionId, callId, tool, token: 0, starts: 0, answer: null, result: null };
-  const row = { ...(before ?? blank), state };
-  if (state === 'started') return frozen({ ...row, token, starts: row.starts + 1 });
-  return frozen({ ...row, result: write.result ?? null });
 }
 
 /** The newest rows that fit, ascending. */
@@ -154,21 +129,18 @@ export function prune(session: MemorySession): void {
     if (scope !== '' && scope !== last) session.blobs.delete(scope);
 }
 
-const utf8 = new TextEncoder();
-const bytesOf = (text: string | null): number => (text === null ? 0 : utf8.encode(text).length);
-
 export function sizeOf(session: MemorySession): { rows: number; bytes: number } {
-  const texts: (string | null)[][] = [
-    [session.row.head],
-    ...session.commands.map(({ body }) => [body]),
-    ...all(session.messages).map(({ body }) => [body]),
-    ...all(session.steps).map(({ body, mark }) => [body, mark]),
-    ...all(session.agents).map(({ head }) => [head]),
-    ...all(session.calls).map(({ answer, result }) => [answer, result]),
-    ...all(session.events).map(({ body }) => [body]),
-    ...all(session.blobs).map(({ body }) => [body]),
+  const rows = [
+    session.row,
+    ...session.commands,
+    ...all<Parameters<typeof bytesOf>[0]>(session.messages),
+    ...all(session.steps),
+    ...all(session.agents),
+    ...all(session.calls),
+    ...all(session.events),
+    ...all(session.blobs),
   ];
-  return { rows: texts.length, bytes: texts.flat().reduce((sum, text) => sum + bytesOf(text), 0) };
+  return { rows: rows.length, bytes: rows.reduce((sum, row) => sum + bytesOf(row), 0) };
 }
 
 const all = <T>(tables: ReadonlyMap<string, { values(): IterableIterator<T> }>): T[] =>

@@ -1,13 +1,6 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { positive } from '../../errors/agent-error.ts';
-import type {
-  Commit,
-  CommitReceipt,
-  LeaseSignal,
-  SessionRow,
-  SessionStore,
-  StoreCodec,
-} from '../session-store.ts';
+import type { Commit, SessionRow, SessionStore, StoreCodec } from '../session-store.ts';
 import {
   checkWrites,
   copyInto,
@@ -19,7 +12,18 @@ import {
   sizeOf,
   writeRows,
 } from './memory-session.ts';
-import { revisionConflict, staleOwner, storeClosed } from './store-errors.ts';
+import {
+  answered,
+  committed,
+  ended,
+  isNewCommit,
+  mayAccept,
+  receiptOf,
+  shownRow,
+  signalOf,
+  wished,
+} from './session-rules.ts';
+import { staleOwner, storeClosed } from './store-errors.ts';
 
 export interface MemoryStoreOptions {
   readonly codec?: StoreCodec;
@@ -46,11 +50,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   };
   const isLeased = ({ row, leasedUntil }: MemorySession): boolean =>
     row.worker !== null && leasedUntil > clock.now();
-  const shown = (session: MemorySession): SessionRow => ({
-    ...session.row,
-    status: session.row.phase === 'open' ? 'in_progress' : session.row.status,
-    isLeased: isLeased(session),
-  });
+  const shown = (session: MemorySession): SessionRow => shownRow(session.row, isLeased(session));
   const change = (session: MemorySession, patch: Partial<SessionRow>): void => {
     session.row = { ...session.row, ...patch };
   };
@@ -85,12 +85,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         .slice(0, limit);
     },
 
-    async accept(sessionId, { at, ...command }, { phases, revision }) {
+    async accept(sessionId, { at, ...command }, condition) {
       const session = find(sessionId);
       if (!session) return null;
       const { phase } = session.row;
-      if (!phases.includes(phase) || (revision ?? session.row.revision) !== session.row.revision)
-        return { accepted: false, phase };
+      if (!mayAccept(session.row, condition)) return { accepted: false, phase };
       session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
       change(session, { phase: 'open', updatedAt: at });
       return { accepted: true, phase };
@@ -102,11 +101,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async decide(sessionId, { executionId, callId, body, at }) {
       const session = find(sessionId);
       if (!session) return 'unknown';
-      if (session.row.phase === 'idle' || session.row.executionId !== executionId) return 'over';
       const calls = session.calls.get(executionId);
       const call = calls?.get(callId);
-      if (!calls || !call || (call.state !== 'waiting' && call.answer === null)) return 'unknown';
-      if (call.state !== 'waiting') return 'answered';
+      const outcome = answered(session.row, executionId, call);
+      if (outcome !== 'accepted' || !calls || !call) return outcome;
       calls.set(callId, frozen({ ...call, state: 'decided', answer: body }));
       change(session, { phase: 'open', updatedAt: at });
       return 'accepted';
@@ -114,10 +112,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async request(sessionId, wish) {
       const session = find(sessionId);
       if (!session) return null;
-      const { phase, stopReason, pauseReason } = session.row;
-      if (phase === 'idle') return phase;
-      if ('stop' in wish) change(session, { phase: 'open', stopReason: stopReason ?? wish.stop });
-      else change(session, { pauseReason: pauseReason ?? wish.pause });
+      const { phase } = session.row;
+      session.row = wished(session.row, wish);
       return phase;
     },
 
@@ -131,10 +127,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async renew({ worker, ttlMs }) {
       const held = signalsOf(worker);
       for (const session of held) session.leasedUntil = clock.now() + ttlMs;
-      return held.map(signalOf);
+      return held.map(({ row }) => signalOf(row));
     },
     async signals(worker) {
-      return signalsOf(worker).map(signalOf);
+      return signalsOf(worker).map(({ row }) => signalOf(row));
     },
     async recoverable(limit) {
       return every()
@@ -146,22 +142,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
     async commit(commit) {
       const session = find(commit.sessionId);
-      if (session?.row.token !== commit.token) throw staleOwner(commit);
-      const { revision, worker } = session.row;
-      if (commit.revision < revision) return receiptOf(session);
-      if (worker === null) throw staleOwner(commit);
-      if (commit.revision > revision) throw revisionConflict(commit, revision);
+      if (!session) throw staleOwner(commit);
+      if (!isNewCommit(session.row, commit)) return receiptOf(session.row);
       checkWrites(session, commit);
       writeRows(session, commit);
-      const { root, seq = session.row.seq, at } = commit;
-      change(session, {
-        ...root,
-        seq,
-        revision: revision + 1,
-        updatedAt: at ?? session.row.updatedAt,
-      });
-      if (commit.end) change(session, endOf(session, commit.end));
-      return receiptOf(session);
+      session.row = committed(session.row, commit);
+      if (commit.end) session.row = ended(session.row, commit.end, hasMore(session, commit.end));
+      return receiptOf(session.row);
     },
 
     async messages(sessionId, agentId, range = {}) {
@@ -243,32 +230,9 @@ const byChange = (
   return x > y ? -1 : Number(x < y);
 };
 
-const signalOf = ({ row }: MemorySession): LeaseSignal => ({
-  sessionId: row.id,
-  token: row.token,
-  stopReason: row.stopReason,
-  pauseReason: row.pauseReason,
-});
-
-const receiptOf = ({ row }: MemorySession): CommitReceipt => ({
-  phase: row.phase,
-  stopReason: row.stopReason,
-  pauseReason: row.pauseReason,
-});
-
-/** What the end of a stretch of work makes of the session's row. */
-function endOf(
-  { row, commands, calls }: MemorySession,
-  end: NonNullable<Commit['end']>,
-): Partial<SessionRow> {
-  if (end === 'handover') return { worker: null };
-  const stopReason = end === 'ended' ? null : row.stopReason;
+/** A command after the end; an answer that a pause has waited for. */
+function hasMore({ row, commands, calls }: MemorySession, end: Commit['end']): boolean {
+  if (end === 'ended') return commands.length > 0;
   const ledger = calls.get(row.executionId ?? '')?.values() ?? [];
-  const hasMore =
-    end === 'ended'
-      ? commands.length > 0
-      : stopReason !== null || [...ledger].some(({ state }) => state === 'decided');
-  const wishes = { stopReason, pauseReason: null };
-  if (hasMore) return { ...wishes, phase: 'open' };
-  return { ...wishes, phase: end === 'ended' ? 'idle' : 'paused', worker: null };
+  return [...ledger].some(({ state }) => state === 'decided');
 }

@@ -1,0 +1,64 @@
+import type { CommandRow } from '../session-store.ts';
+import type { KeyValueRange } from './key-value-driver.ts';
+import type { KeptRow } from './session-rules.ts';
+
+/** One session's own entry. Every change of a session goes through it, so its text is what writes are checked against. */
+export interface KeptSession {
+  readonly row: KeptRow;
+  readonly leasedUntil: number;
+  readonly lastCommand: number;
+  /** Counts all writes, so that no two texts of a session are the same. */
+  readonly changes: number;
+}
+
+export type Table = 'command' | 'message' | 'step' | 'agent' | 'call' | 'event' | 'blob';
+
+/** Lower case alone, so that no database can take two keys for one. */
+const escaped = (text: string): string =>
+  // each half of a pair by itself: a name need not be well-formed
+  // oxlint-disable-next-line require-unicode-regexp
+  text.replace(/[^a-z0-9_.-]/g, (char) => `~${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Numbers sort as text. */
+const part = (value: string | number): string =>
+  typeof value === 'number' ? String(value).padStart(12, '0') : escaped(value);
+
+const path = (...parts: readonly (string | number)[]): string => parts.map(part).join('/');
+
+export const sessionKey = (id: string): string => path('session', id);
+
+export const rowKey = (id: string, table: Table, ...parts: readonly (string | number)[]): string =>
+  path('of', id, table, ...parts);
+
+/** The table that an entry of this session is in. */
+export const tableOf = (key: string): string | undefined => key.split('/')[2];
+
+/** The same entry in another session. */
+export const movedKey = (key: string, id: string): string =>
+  ['of', part(id), ...key.split('/').slice(2)].join('/');
+
+/** A resume comes before messages. */
+export const commandKey = (id: string, { kind, number }: Pick<CommandRow, 'kind' | 'number'>): string =>
+  rowKey(id, 'command', kind === 'resume' ? 'a' : 'b', number);
+
+export const byChange = (updatedAt: string, id: string): string => path('changed', updatedAt, id);
+export const byOwner = (owner: string, updatedAt: string, id: string): string =>
+  path('owner', owner, updatedAt, id);
+export const byWorker = (worker: string, id: string): string => path('worker', worker, id);
+const asOpen = (updatedAt: string, id: string): string => path('open', updatedAt, id);
+
+/** Where lists, workers and recovery find the session. Each such entry holds its id. */
+export const indexKeys = ({ id, owner, updatedAt, worker, phase }: KeptRow): readonly string[] => [
+  byChange(updatedAt, id),
+  byOwner(owner, updatedAt, id),
+  ...(worker === null ? [] : [byWorker(worker, id)]),
+  ...(phase === 'open' ? [asOpen(updatedAt, id)] : []),
+];
+
+/** All keys under a path; `/` is followed by `0`. */
+export const under = (...parts: readonly (string | number)[]): KeyValueRange => ({
+  from: `${path(...parts)}/`,
+  before: `${path(...parts)}0`,
+  reverse: false,
+  limit: Number.MAX_SAFE_INTEGER,
+});

@@ -1,0 +1,144 @@
+import type { AgentError } from '../../errors/agent-error.ts';
+import type {
+  CallRow,
+  CallState,
+  CallWrite,
+  Commit,
+  CommitReceipt,
+  LeaseSignal,
+  NewSessionRow,
+  SessionPhase,
+  SessionRow,
+} from '../session-store.ts';
+import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
+
+/** A session as stores without SQL keep it: whether its lease is good is a question of time. */
+export type KeptRow = Omit<SessionRow, 'isLeased'>;
+
+export const newRow = (row: NewSessionRow): KeptRow => ({
+  ...row,
+  phase: 'idle',
+  revision: 0,
+  token: 0,
+  worker: null,
+  stopReason: null,
+  pauseReason: null,
+  seq: 0,
+  updatedAt: row.createdAt,
+});
+
+export const shownRow = (row: KeptRow, isLeased: boolean): SessionRow => ({
+  ...row,
+  status: row.phase === 'open' ? 'in_progress' : row.status,
+  isLeased,
+});
+
+export const mayAccept = (
+  row: KeptRow,
+  { phases, revision }: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
+): boolean => phases.includes(row.phase) && (revision ?? row.revision) === row.revision;
+
+/** What an answer to a call comes to. */
+export function answered(
+  row: KeptRow,
+  executionId: string,
+  call: CallRow | undefined,
+): 'accepted' | 'answered' | 'unknown' | 'over' {
+  if (row.phase === 'idle' || row.executionId !== executionId) return 'over';
+  if (call?.state === 'waiting') return 'accepted';
+  return call === undefined || call.answer === null ? 'unknown' : 'answered';
+}
+
+export function wished(
+  row: KeptRow,
+  wish: { readonly stop: string } | { readonly pause: string },
+): KeptRow {
+  if (row.phase === 'idle') return row;
+  return 'stop' in wish
+    ? { ...row, phase: 'open', stopReason: row.stopReason ?? wish.stop }
+    : { ...row, pauseReason: row.pauseReason ?? wish.pause };
+}
+
+/** Whether the commit has still to be written; throws when it may not be. */
+export function isNewCommit(row: KeptRow, commit: Commit): boolean {
+  if (row.token !== commit.token) throw staleOwner(commit);
+  if (commit.revision < row.revision) return false;
+  if (row.worker === null) throw staleOwner(commit);
+  if (commit.revision > row.revision) throw revisionConflict(commit, row.revision);
+  return true;
+}
+
+/** The first start that may not be, as the error to throw. */
+export function refusedStart(
+  commit: Commit,
+  stateOf: (write: CallWrite) => CallState | undefined,
+): AgentError | null {
+  const starts = new Set<string>();
+  for (const write of commit.calls ?? []) {
+    if (write.state !== 'started') continue;
+    const before = stateOf(write);
+    const key = JSON.stringify([write.executionId, write.callId]);
+    const isRepeated = before === 'started' || starts.has(key);
+    if (before === 'committed' || (isRepeated && !write.again))
+      return startConflict(commit, write.callId);
+    starts.add(key);
+  }
+  return null;
+}
+
+/** The line of a call after a write; the same object where it changes nothing. */
+export function nextCall(before: CallRow | undefined, write: CallWrite, token: number): CallRow {
+  const { executionId, callId, tool, state } = write;
+  if (before && (state === 'waiting' || before.state === 'committed')) return before;
+  const blank = { executionId, callId, tool, token: 0, starts: 0, answer: null, result: null };
+  const row = { ...(before ?? blank), state };
+  if (state === 'started') return { ...row, token, starts: row.starts + 1 };
+  return { ...row, result: write.result ?? null };
+}
+
+/** The session's own row after a commit, before its `end`. */
+export const committed = (row: KeptRow, { root, seq, at }: Commit): KeptRow => ({
+  ...row,
+  ...root,
+  seq: seq ?? row.seq,
+  revision: row.revision + 1,
+  updatedAt: at ?? row.updatedAt,
+});
+
+/** And after it. What may be left to do: a command when it `ended`, a decided call when it `paused`. */
+export function ended(row: KeptRow, end: NonNullable<Commit['end']>, isMoreToDo: boolean): KeptRow {
+  if (end === 'handover') return { ...row, worker: null };
+  const stopReason = end === 'ended' ? null : row.stopReason;
+  if (isMoreToDo || stopReason !== null)
+    return { ...row, stopReason, pauseReason: null, phase: 'open' };
+  const phase = end === 'ended' ? 'idle' : 'paused';
+  return { ...row, stopReason, pauseReason: null, phase, worker: null };
+}
+
+export const signalOf = (row: KeptRow): LeaseSignal => ({
+  sessionId: row.id,
+  token: row.token,
+  stopReason: row.stopReason,
+  pauseReason: row.pauseReason,
+});
+
+export const receiptOf = (row: KeptRow): CommitReceipt => ({
+  phase: row.phase,
+  stopReason: row.stopReason,
+  pauseReason: row.pauseReason,
+});
+
+const utf8 = new TextEncoder();
+
+/** The bytes of all texts of a row that its store does not look into. */
+export const bytesOf = (row: {
+  readonly head?: string;
+  readonly body?: string;
+  readonly mark?: string;
+  readonly answer?: string | null;
+  readonly result?: string | null;
+}): number =>
+  [row.head, row.body, row.mark, row.answer, row.result].reduce(
+    (sum, text) => sum + (text ? utf8.encode(text).length : 0),
+    0,
+  );
