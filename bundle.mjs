@@ -2,7 +2,7 @@
  * Part of `npm run build`. The sources are many small files, and loading each costs about a millisecond: what is
  * imported together is shipped together. Packages that only some need stay outside.
  */
-import { copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
 rmSync('dist/chunks', { recursive: true, force: true });
@@ -15,6 +15,7 @@ const bundle = await rolldown({
     'sessions/stores/memory': 'src/sessions/stores/memory.ts',
     'sessions/stores/sqlite': 'src/sessions/stores/sqlite.ts',
     'sessions/stores/postgres': 'src/sessions/stores/postgres.ts',
+    'sessions/stores/key-value': 'src/sessions/stores/key-value.ts',
     'broadcasting/index': 'src/broadcasting/index.ts',
     'broadcasting/broadcasters/pusher': 'src/broadcasting/broadcasters/pusher.ts',
     'broadcasting/use-chat': 'src/broadcasting/use-chat.ts',
@@ -44,20 +45,52 @@ const bundle = await rolldown({
     if (log.code !== 'MODULE_LEVEL_DIRECTIVE') next(level, log);
   },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: 'dist',
   format: 'esm',
   sourcemap: true,
-  chunkFileNames: 'chunks/[name].js',
+  // what is loaded on demand is told from what is shared, also where both have one name
+  chunkFileNames: ({ isDynamicEntry }) => `chunks/${isDynamicEntry ? 'lazy-' : ''}[name].js`,
   // small modules that nearly every entry needs, in one file instead of ten
   codeSplitting: {
     groups: [
       {
         name: 'base',
-        test: /src\/(?:(?:clock|json|ids)\.ts|errors\/|agent\/agent-status|continuation\/stop-reason|inference\/inference-error|sessions\/check-names|sessions\/stores\/store-errors|messages\/content-part)/,
+        test: new RegExp(
+          `src/(?:${[
+            '(?:clock|json|ids)\\.ts',
+            'errors/',
+            'agent/agent-status',
+            'continuation/(?:stop-reason|grants|outcome)',
+            'events/agent-event',
+            'inference/(?:inference-error|usage)',
+            'messages/content-part',
+            'sessions/(?:check-names|session-errors|stores/store-errors)',
+            'tools/tool-result',
+          ].join('|')})`,
+        ),
+        priority: 2,
+      },
+      // what `import 'onward'` loads, though the command line shares it: one file instead of six
+      {
+        name: 'core',
+        test: /src\/(?:(?:append-only|cancellation)\.ts|(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)|@cfworker/,
+        priority: 1,
       },
     ],
   },
 });
 await bundle.close();
+for (const { fileName, source } of output) {
+  if (!fileName.endsWith('.js.map')) continue;
+  const map = JSON.parse(source);
+  // our sources are in the package: only those of others have to be in the map
+  map.sourcesContent = map.sourcesContent.map((text, at) =>
+    map.sources[at].includes('node_modules/') ? text : null,
+  );
+  writeFileSync(`dist/${fileName}`, JSON.stringify(map));
+}
+chmodSync('dist/cli/main.js', 0o755);
 copyFileSync('src/react/styles.css', 'dist/react/styles.css');
+// TypeScript refuses an import of which it knows nothing
+writeFileSync('dist/react/styles.css.d.ts', 'export {};\n');

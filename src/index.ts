@@ -41,6 +41,7 @@ export { StopReason } from './continuation/stop-reason.ts';
 export { costLimit, sessionCostLimit } from './continuation/criteria/cost-limit.ts';
 export { errorPolicyCriterion } from './continuation/criteria/error-policy-criterion.ts';
 export { finishReasonCheck } from './continuation/criteria/finish-reason-check.ts';
+export { limitCriterion, type LimitSpec } from './continuation/criteria/limit.ts';
 export { noProgressLimit } from './continuation/criteria/no-progress-limit.ts';
 export { responseContentCheck } from './continuation/criteria/response-content-check.ts';
 export { sessionStepsLimit, stepsLimit } from './continuation/criteria/steps-limit.ts';
@@ -107,6 +108,7 @@ export type { Capability, Hook, HookContext } from './agent/hooks.ts';
 export type { AsToolOptions } from './agent/nested-agent.ts';
 export type { ResumeOptions, RunOptions } from './agent/run.ts';
 export type { Clock } from './clock.ts';
+export type { JsonObject, JsonValue } from './json.ts';
 
 // serialization
 export {

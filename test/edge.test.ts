@@ -1,6 +1,8 @@
 import { createContext, runInContext } from 'node:vm';
-import { rolldown } from 'rolldown';
-import { expect, it } from 'vitest';
+import { rolldown, type OutputChunk } from 'rolldown';
+import { expect, it, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 /** What a browser and an edge runtime both have, and nothing of Node. */
 const webGlobals = {
@@ -19,24 +21,64 @@ const webGlobals = {
   console,
   URL,
 };
+/** What serving and asking need on top. */
+const fetchGlobals = {
+  fetch,
+  Request,
+  Response,
+  Headers,
+  ReadableStream,
+  TransformStream,
+  TextDecoder,
+  URLSearchParams,
+};
 
-it('the core runs where there is no Node: bundled, with web globals alone', async () => {
+/** One file for a browser: of the sources, or of the package as it is built. */
+async function bundled(input: string, conditionNames: string[]): Promise<OutputChunk> {
   const bundle = await rolldown({
-    input: 'test/setup/edge-entry.ts',
-    resolve: { conditionNames: ['onward-source', 'import'] },
+    input,
+    resolve: { conditionNames },
     platform: 'browser',
     external: [/^node:/, 'openai'],
   });
   const { output } = await bundle.generate({ format: 'iife', name: 'edge' });
   await bundle.close();
-  const [{ code, imports }] = output;
-  expect(imports).toEqual([]);
-  expect(code).not.toMatch(/\b(require|process|Buffer)\b\s*[.(]/);
+  const [chunk] = output;
+  expect(chunk.imports).toEqual([]);
+  expect(chunk.code).not.toMatch(/\b(?:require|process|Buffer)(?:\.\w|\()/);
+  return chunk;
+}
 
+it('the core runs where there is no Node: bundled, with web globals alone', async () => {
+  const { code } = await bundled('test/setup/edge-entry.ts', ['onward-source', 'import']);
   const context = createContext({ ...webGlobals });
   runInContext(code, context);
   const said = (await runInContext('edge.main()', context)) as string;
   expect(said).toBe('completed: 3');
   const kept = (await runInContext('edge.sessions()', context)) as string;
   expect(kept).toBe('completed: paid, 21 events, 1 listed');
+});
+
+it('the built package serves where there is no Node', async () => {
+  const { code } = await bundled('test/package/programs/browser.ts', ['import']);
+  const context = createContext({ ...webGlobals, ...fetchGlobals });
+  runInContext(code, context);
+  const said = (await runInContext('edge.answer()', context)) as string;
+  expect(said).toBe('201 completed text/event-stream; charset=utf-8 idle function function');
+});
+
+it('the core is made of these rooms, and of nothing for servers, screens or tests', async () => {
+  const { moduleIds } = await bundled('src/index.ts', ['onward-source', 'import']);
+  const rooms = moduleIds.map((id) => /\/src\/([a-z-]+)\//.exec(id)?.[1] ?? null);
+  expect([...new Set(rooms.filter((room) => room !== null))].toSorted()).toEqual([
+    'agent',
+    'continuation',
+    'errors',
+    'events',
+    'inference',
+    'messages',
+    'serialization',
+    'sessions',
+    'tools',
+  ]);
 });

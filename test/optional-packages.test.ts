@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** A project that installed this package as it is built, with its dependencies and nothing else. */
 const project = mkdtempSync(join(tmpdir(), 'onward-'));
@@ -10,7 +12,10 @@ beforeAll(() => {
   const modules = join(project, 'node_modules');
   for (const path of ['package.json', 'dist'])
     cpSync(path, join(modules, 'onward', path), { recursive: true });
-  for (const name of ['@cfworker/json-schema', 'eventsource-parser'])
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  for (const name of Object.keys(dependencies))
     cpSync(join('node_modules', name), join(modules, name), { recursive: true });
 });
 afterAll(() => {
@@ -18,14 +23,24 @@ afterAll(() => {
 });
 
 function printed(code: string): string {
-  const file = join(project, 'main.mjs');
-  writeFileSync(file, code);
-  const { stdout, stderr } = spawnSync(process.execPath, [file], {
+  writeFileSync(join(project, 'main.mjs'), code);
+  return told('main.mjs');
+}
+
+function told(...argv: readonly string[]): string {
+  const { PATH = '' } = process.env;
+  const { stdout, stderr } = spawnSync(process.execPath, argv, {
     encoding: 'utf8',
     cwd: project,
+    env: { PATH },
   });
   return `${stdout}${stderr}`.trim();
 }
+
+const onward = (...argv: readonly string[]): string =>
+  told(join('node_modules', 'onward', 'dist', 'cli', 'main.js'), ...argv);
+
+const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 
 describe('without the packages of providers', () => {
   it('the core and its testing doubles run', () => {
@@ -88,7 +103,6 @@ describe('without the packages of providers', () => {
       for (const store of needs)
         await store.find('a').catch((error) => console.log(error.code, /npm install (\\S+)/.exec(error.message)[1]));
     `);
-    const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
     expect(said.split('\n')).toEqual([
       'hello',
       'package_missing pg',
@@ -123,5 +137,66 @@ describe('without the packages of providers', () => {
         console.log(screen.status, screen.messages.map(({ content }) => content).join(' '));
       `),
     ).toBe('completed hi hello');
+  });
+
+  it('the server answers, and Node serves it, without a package', () => {
+    expect(
+      printed(`
+        import { AgentBuilder, SessionRuntime } from 'onward';
+        import { agentServer } from 'onward/server';
+        import { serve } from 'onward/server/node';
+        import { memoryStore } from 'onward/stores/memory';
+        import { DeterministicDriver } from 'onward/testing';
+        const agents = [AgentBuilder.base().withModel(DeterministicDriver.fromResponses('a')).build()];
+        const runtime = new SessionRuntime({ store: memoryStore(), agents });
+        const server = agentServer({ runtime, owner: () => 'ann' });
+        const running = await serve({ fetch: server, port: 0 });
+        console.log((await fetch(running.url + '/api/sessions')).status);
+        await running.close();
+        await server.close();
+      `),
+    ).toBe('200');
+  });
+
+  it('a config needs no package, and the command knows its version', () => {
+    expect(
+      printed(`
+        import { defineConfig } from 'onward/config';
+        console.log(defineConfig({ name: 'Shop', agents: [] }).name);
+      `),
+    ).toBe('Shop');
+    expect(onward('--version')).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('the demo runs where Node has SQLite, and says what to install where it has not', () => {
+    const said = onward('run', 'Which programs do we have?');
+    if (hasSqlite) expect(said).toContain('program');
+    else
+      expect(said).toMatch(
+        /^onward: The SQLite store needs Node 22\.13 or newer, .* Run: npm install @photostructure\/sqlite$/,
+      );
+  });
+
+  it('the React subpath is the one that does not load without its peer, and Node says which', () => {
+    expect(
+      printed(`await import('onward/react').catch(({ message }) => console.log(message));`),
+    ).toMatch(/^Cannot find package 'react' imported from .*react[/\\]index\.js$/);
+  });
+
+  it('a config in TypeScript runs by itself, or says what to install', () => {
+    writeFileSync(
+      join(project, 'onward.config.ts'),
+      `import { AgentBuilder } from 'onward';
+       import { DeterministicDriver } from 'onward/testing';
+       import { memoryStore } from 'onward/stores/memory';
+       const name: string = 'Shop';
+       const model = DeterministicDriver.fromResponses('hello');
+       export default { name, store: memoryStore(), agents: [AgentBuilder.base().withModel(model).build()] };`,
+    );
+    const said = onward('run', 'hi');
+    rmSync(join(project, 'onward.config.ts'));
+    const isStripped = 'typescript' in process.features && process.features.typescript !== false;
+    if (isStripped) expect(said).toContain('hello');
+    else expect(said).toMatch(/^onward: .* npm install .*jiti/);
   });
 });

@@ -10,6 +10,7 @@ import * as config from 'onward/config';
 import * as react from 'onward/react';
 import * as server from 'onward/server';
 import * as serverNode from 'onward/server/node';
+import * as keyValue from 'onward/stores/key-value';
 import * as memory from 'onward/stores/memory';
 import * as postgres from 'onward/stores/postgres';
 import * as sqlite from 'onward/stores/sqlite';
@@ -42,6 +43,7 @@ describe('public API', () => {
       './stores/memory',
       './stores/sqlite',
       './stores/postgres',
+      './stores/key-value',
       './broadcasting',
       './broadcasting/pusher',
       './broadcasting/use-chat',
@@ -63,6 +65,7 @@ describe('public API', () => {
     ['onward/stores/memory', memory, 'src/sessions/stores/memory.ts'],
     ['onward/stores/sqlite', sqlite, 'src/sessions/stores/sqlite.ts'],
     ['onward/stores/postgres', postgres, 'src/sessions/stores/postgres.ts'],
+    ['onward/stores/key-value', keyValue, 'src/sessions/stores/key-value.ts'],
     ['onward/broadcasting', broadcasting, 'src/broadcasting/index.ts'],
     ['onward/broadcasting/pusher', pusher, 'src/broadcasting/broadcasters/pusher.ts'],
     ['onward/broadcasting/use-chat', useChat, 'src/broadcasting/use-chat.ts'],

@@ -400,3 +400,16 @@ describe('D43: thrown errors', () => {
     }
   });
 });
+
+it('D43: a secret that the model says is in no chunk, however it is cut, and the text is kept as it was', async () => {
+  const secret = 'sk-live-4f9a2b7c8d1e6f3a5b9c0d2e';
+  const pieces = ['The key is s', 'k-live-4f9a', '2b7c8d1e6f3a', '5b9c0d2e', ', keep it.'];
+  const agent = AgentBuilder.base()
+    .withModel(DeterministicDriver.fromSteps(ScenarioStep.stream(pieces)))
+    .build();
+  const chunks: string[] = [];
+  agent.on('StreamChunk', ({ content }) => chunks.push(content));
+  const state = await agent.run('Which key is it?');
+  expect(chunks.join('')).toBe('The key is s[redacted], keep it.');
+  expect(state.outputText).toContain(secret);
+});

@@ -9,7 +9,7 @@
  *   curl localhost:3002/api/sessions/…/events -H 'x-session: …' -N
  *
  * The model is a stand-in, so that it runs without a key. A real one is one line:
- *   const model = openai({ model: 'gpt-5-mini' }); // from 'onward/drivers/openai'
+ *   const model = openai('gpt-5-mini'); // from 'onward/drivers/openai'
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

@@ -8,7 +8,7 @@
  *   curl localhost:3001/api/sessions/…/approvals/… -H 'authorization: Bearer for-ada' --json '{"decision":"approve"}'
  *
  * The model is a stand-in, so that it runs without a key. A real one is one line:
- *   const model = openai({ model: 'gpt-5-mini' }); // from 'onward/drivers/openai'
+ *   const model = openai('gpt-5-mini'); // from 'onward/drivers/openai'
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

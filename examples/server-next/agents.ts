@@ -11,7 +11,7 @@ const publish = defineTool({
   execute: ({ title }) => `"${title}" is on the front page`,
 });
 
-// a real one: const model = openai({ model: 'gpt-5-mini' }), from 'onward/drivers/openai'
+// a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
 /** Wants to publish whatever stands in quotes, and then tells what came of it. */
 const model: InferenceDriver = {
   name: 'stand-in',

@@ -76,6 +76,7 @@ export interface AgentParts {
 const parts = new WeakMap<Agent, AgentParts>();
 export const partsOf = (agent: Agent): AgentParts | undefined => parts.get(agent);
 
+/** The agent that these options describe; {@link AgentBuilder} is the fluent spelling. Misuse throws here, not in a run. */
 export function createAgent(options: AgentOptions): Agent {
   const definition = defineAgent(options);
   const bus = createEventBus();

@@ -2,6 +2,7 @@ import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { RedactedDeltas } from '../events/redacted-deltas.ts';
+import { RedactedText } from '../events/redacted-text.ts';
 import { callId } from '../ids.ts';
 import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
@@ -69,6 +70,7 @@ class Answer {
   readonly #names: string[] = [];
   readonly #deltas: RedactedDeltas[] = [];
   #hold: ContentHold | null = null;
+  #text: RedactedText | null = null;
   #partial: PartialAnswer = {};
   #closed = false;
 
@@ -123,21 +125,22 @@ class Answer {
 
   #show(text: string): void {
     if (text === '') return;
-    const { events } = this.#run;
-    const draft = this.#draft;
-    draft.shown += text;
-    const index = draft.chunks++;
+    const { events, redactor } = this.#run;
+    this.#draft.shown += text;
     if (events.wants('StreamChunk'))
-      events.emit(
-        'StreamChunk',
-        {
-          messageId: draft.messageId,
-          stepNumber: draft.number,
-          attempt: draft.attempt,
-          content: text,
-        },
-        index,
-      );
+      this.#tell((this.#text ??= new RedactedText(redactor)).push(text));
+  }
+
+  /** Nothing more comes: what could have become a secret has not, or is hidden. */
+  #showRest(): void {
+    if (this.#text) this.#tell(this.#text.release());
+  }
+
+  #tell(content: string): void {
+    if (content === '') return;
+    const { messageId, number: stepNumber, attempt, chunks: index } = this.#draft;
+    this.#draft.chunks = index + 1;
+    this.#run.events.emit('StreamChunk', { messageId, stepNumber, attempt, content }, index);
   }
 
   /** A hook asks once more: what the first try had shown is void. */
@@ -145,6 +148,7 @@ class Answer {
     const { events } = this.#run;
     const draft = this.#draft;
     draft.shown = '';
+    this.#text = null;
     if (events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
   }
@@ -200,6 +204,7 @@ class Answer {
       draft.notes.push('looksLikeToolCall');
     if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#show(content);
     else if (this.#hold) this.#show(this.#hold.release());
+    this.#showRest();
     return content;
   }
 
@@ -246,6 +251,7 @@ class Answer {
     const draft = this.#draft;
     draft.isCut = true;
     if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
+    this.#showRest();
     this.#keepUsage(this.#partial);
     if (draft.shown !== '') this.#addMessage(draft.shown, { metadata: { cut: true } });
   }

@@ -35,6 +35,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
+/** Answers a request with the live events of a session, from where the client left off. */
 export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
   const { runtime, owner, pageSize = 200 } = options;
   const config = options.config ?? BroadcastConfig.standard();

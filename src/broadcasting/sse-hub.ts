@@ -67,6 +67,7 @@ interface Entry {
   tail: SseTail | null;
 }
 
+/** A broadcaster whose listeners are event streams of this process. */
 export function sseHub(options: SseHubOptions = {}): SseHub {
   const { clock = systemClock, random = Math.random, tail: tailOption = {} } = options;
   const bufferBytes = positive('sseHub bufferBytes', options.bufferBytes ?? 65_536);

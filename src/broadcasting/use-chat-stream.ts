@@ -68,6 +68,7 @@ const wordsFor = (error: unknown): string =>
     ? 'This chat does not exist any more.'
     : 'The run cannot be followed any more. Load the chat again.';
 
+/** What `useChat` expects of a response that streams. */
 export const UI_MESSAGE_STREAM_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

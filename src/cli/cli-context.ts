@@ -1,7 +1,8 @@
 import { defaultRedactor } from '../errors/redactor.ts';
 import { messageOf } from '../errors/error-record.ts';
 import type { CliIo } from './cli-io.ts';
-import { paintFor, type Paint } from './paint.ts';
+import { jsonLine } from './json-line.ts';
+import { paintFor, printable, type Paint } from './paint.ts';
 import type { Project, ProjectOptions } from './project.ts';
 
 /** Options that every command takes. */
@@ -47,10 +48,14 @@ export function cliContext(io: CliIo, options: CommonOptions): CliContext {
     paintNote: paintFor(io.stderr, io, isColoured),
     print: (line = '') => io.stdout.write(`${line}\n`),
     note: (line = '') => io.stderr.write(`${line}\n`),
-    printJson: (value) => io.stdout.write(`${JSON.stringify(value)}\n`),
-    command: (...words) => ['onward', ...words, ...common].join(' '),
+    printJson: (value) => io.stdout.write(jsonLine(value)),
+    command: (...words) => [commandName(io.env), ...words, ...common].join(' '),
   };
 }
+
+/** How a shell finds the command: one that is installed in a project is on the path of npm's children alone. */
+export const commandName = (env: CliIo['env']): string =>
+  env['npm_command'] === undefined ? 'onward' : 'npx onward';
 
 /** As a shell reads it. */
 export const quoted = (word: string): string =>
@@ -98,6 +103,6 @@ export async function withProject<T>(
 export function noteFailure(context: CliContext, error: unknown, sessionId: string): void {
   const what = sessionId === '' ? 'The store' : `The work on session ${sessionId}`;
   context.note(
-    `${context.paintNote('yellow', '!')} ${what} failed: ${defaultRedactor.text(messageOf(error))}`,
+    `${context.paintNote('yellow', '!')} ${what} failed: ${printable(defaultRedactor.text(messageOf(error)))}`,
   );
 }

@@ -1,9 +1,11 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { defaultRedactor, REDACTED } from '../errors/redactor.ts';
+import { commandName } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
 import { exitCodeNamed, exitCodeOfError } from './exit-codes.ts';
 import { shortId } from './format.ts';
+import { jsonLine } from './json-line.ts';
 import { paintFor, printable } from './paint.ts';
 import { buildProgram, isParserExit } from './program.ts';
 
@@ -25,35 +27,38 @@ function complain(argv: readonly string[], io: CliIo, error: unknown): number {
   const message = withoutKeys(io, defaultRedactor.text(messageOf(error)));
   const paint = paintFor(io.stderr, io, !argv.includes('--no-color'));
   io.stderr.write(`${paint('red', 'onward:')} ${printable(message)}\n`);
-  for (const hint of hintsFor(error)) io.stderr.write(`${hint}\n`);
+  for (const hint of hintsFor(error, commandName(io.env))) io.stderr.write(`${hint}\n`);
   const isDebug = argv.includes('--debug') || isOn(io.env['ONWARD_DEBUG']);
   const isKnown = AgentError.is(error);
-  if (isDebug) io.stderr.write(`${withoutKeys(io, stacksOf(error))}\n`);
+  if (isDebug) io.stderr.write(`${printable(withoutKeys(io, stacksOf(error)))}\n`);
   else if (!isKnown)
     io.stderr.write('This was not foreseen. Run it again with --debug to see where it happened.\n');
   if (argv.includes('--json'))
     io.stdout.write(
-      `${JSON.stringify({
+      jsonLine({
         type: 'error',
         error: { code: isKnown ? error.code : 'unexpected', message },
         exit_code: exitCode,
-      })}\n`,
+      }),
     );
   return exitCode;
 }
 
 /** What to type, where the library can only name its own methods. */
-function hintsFor(error: unknown): readonly string[] {
+function hintsFor(error: unknown, onward: string): readonly string[] {
   if (!AgentError.is(error)) return [];
   const { sessionId, executionId, pending } = error.details;
   if (typeof sessionId !== 'string') return [];
   const id = shortId(sessionId);
   if (error.code === 'conflict' && executionId !== undefined)
-    return [`  onward stop ${id}`, '  onward recover    (if the process that worked on it died)'];
+    return [
+      `  ${onward} stop ${id}`,
+      `  ${onward} recover    (if the process that worked on it died)`,
+    ];
   if (error.code !== 'awaiting_approval') return [];
   return Array.isArray(pending) && pending.length > 0
-    ? [`  onward approve ${id}`, `  onward deny ${id} --reason '…'`, `  onward stop ${id}`]
-    : [`  onward resume ${id}`, `  onward stop ${id}`];
+    ? [`  ${onward} approve ${id}`, `  ${onward} deny ${id} --reason '…'`, `  ${onward} stop ${id}`]
+    : [`  ${onward} resume ${id}`, `  ${onward} stop ${id}`];
 }
 
 const isOn = (value: string | undefined): boolean =>

@@ -63,7 +63,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const fetch = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     if (pathname === '/api' || pathname.startsWith('/api/')) return api.fetch(request);
-    return (await files(request)) ?? new Response('Not found\n', { status: 404 });
+    return (await files(request)) ?? notFound();
   };
   let server: RunningServer;
   try {
@@ -91,6 +91,12 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       })()),
   };
 }
+
+const notFound = (): Response =>
+  new Response('Not found\n', {
+    status: 404,
+    headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
+  });
 
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);

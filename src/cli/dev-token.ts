@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDotFolder } from './dot-folder.ts';
 import { usageError } from './usage-error.ts';
@@ -17,15 +17,29 @@ export function checkedToken(token: string, from: string): string {
 /** The token of this folder, made once: a tab that is open survives a restart. */
 export function keptToken(folder: string): string {
   const file = join(makeDotFolder(folder), 'token');
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (TOKEN.test(kept)) {
-    chmodSync(file, 0o600);
-    return kept;
-  }
+  const kept = tokenIn(file);
+  if (kept !== null) return kept;
   const token = randomBytes(16).toString('hex');
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  chmodSync(file, 0o600);
+  rmSync(file, { force: true });
+  try {
+    // anew: no moment in which others may read it, and no link that leads elsewhere
+    writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    // another process has made one in the meantime
+    const theirs = tokenIn(file);
+    if (theirs === null) throw error;
+    return theirs;
+  }
   return token;
+}
+
+/** Null where there is none that could be used; what is a link was not made here. */
+function tokenIn(file: string): string | null {
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return null;
+  const kept = readFileSync(file, 'utf8').trim();
+  if (!TOKEN.test(kept)) return null;
+  chmodSync(file, 0o600);
+  return kept;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

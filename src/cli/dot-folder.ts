@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where the command keeps what belongs to one working folder. */
@@ -8,6 +8,8 @@ export const dotFolder = (folder: string): string => join(folder, '.onward');
 export function makeDotFolder(folder: string): string {
   const path = dotFolder(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  // one that was there before, made by hand or unpacked: it holds whole conversations
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
   const ignore = join(path, '.gitignore');
   if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
   return path;

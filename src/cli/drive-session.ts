@@ -6,7 +6,8 @@ import type { CliContext } from './cli-context.ts';
 import { exitCodeNamed, exitCodeOf } from './exit-codes.ts';
 import { followSession } from './follow-session.ts';
 import { shortId } from './format.ts';
-import { liveOutput, type LiveOutput } from './live-output.ts';
+import { holdOutput, type HeldOutput } from './hold-output.ts';
+import { liveOutput } from './live-output.ts';
 import type { Project } from './project.ts';
 import { printEnding } from './run-ending.ts';
 
@@ -47,7 +48,7 @@ export async function driveSession(
   const { runtime, owner } = project;
   const { sessionId, from = { executionId: uuid(), after: 0 } } = options;
   checkAgent(project, await runtime.get(sessionId, { owner }));
-  const output = liveOutput(context, sessionId, options.isStreamed);
+  const output = holdOutput(liveOutput(context, sessionId, options.isStreamed));
   const watch = signalWatch(context, project, sessionId, output);
   const follower = await followSession(runtime, { sessionId, owner }, from, output);
   try {
@@ -149,7 +150,7 @@ function signalWatch(
   context: CliContext,
   { runtime, owner }: Project,
   sessionId: string,
-  output: LiveOutput,
+  output: HeldOutput,
 ): SignalWatch {
   let signal: SignalWatch['signal'] = null;
   let isAsking = false;
@@ -175,10 +176,12 @@ function signalWatch(
     exitCode: ({ status }) => (status === 'completed' ? 0 : codeOf(signal)),
     async asking(question) {
       isAsking = true;
+      const show = output.hold();
       try {
         return await question();
       } finally {
         isAsking = false;
+        show();
       }
     },
     end,

@@ -11,13 +11,13 @@ const PAGE = 500;
 
 /** The session that a person means: an id, its unambiguous beginning, or `last` for the newest change. */
 export async function findSession(project: Project, said: string): Promise<Session> {
-  const { runtime, owner } = project;
+  const { runtime, owner, command } = project;
   if (said === 'last') {
     const [newest] = (await runtime.list({ owner, limit: 1 })).sessions;
     if (newest) return newest;
     throw new AgentError(
       'session_not_found',
-      `${owner} has no sessions yet. Begin one with: onward run "…"`,
+      `${owner} has no sessions yet. Begin one with: ${command} run "…"`,
       { details: { exitCode: exitCodeNamed('session_not_found') } },
     );
   }
@@ -28,7 +28,7 @@ export async function findSession(project: Project, said: string): Promise<Sessi
   }
   const ids = said.length < LEAST_PREFIX ? [] : await idsBeginning(project, said);
   const [only, ...others] = ids;
-  if (only === undefined) throw notFound(said, owner);
+  if (only === undefined) throw notFound(said, project);
   if (others.length > 0)
     throw usageError(
       `Several sessions begin with ${said}: ${ids.slice(0, 5).join(', ')}. Type more of it.`,
@@ -36,13 +36,13 @@ export async function findSession(project: Project, said: string): Promise<Sessi
   return runtime.get(only, { owner });
 }
 
-const notFound = (said: string, owner: string): AgentError => {
+const notFound = (said: string, { owner, command }: Project): AgentError => {
   const { details } = sessionNotFound(said);
   const short =
     said.length < LEAST_PREFIX ? ` The beginning of an id needs ${LEAST_PREFIX} letters.` : '';
   return new AgentError(
     'session_not_found',
-    `There is no session "${said}" of ${owner}.${short} See them with: onward sessions list`,
+    `There is no session "${said}" of ${owner}.${short} See them with: ${command} sessions list`,
     { details: { ...details } },
   );
 };

@@ -4,18 +4,20 @@ export interface InitFile {
 }
 
 export interface InitChoices {
-  /** Whether the project's Node can read it, by itself or through jiti. */
-  readonly isTypeScript: boolean;
+  /** Of files that the project's Node reads as modules. */
+  readonly ending: 'ts' | 'mts' | 'mjs';
+  /** Needed beside onward, with their versions. */
+  readonly packages: Readonly<Record<string, string>>;
   readonly name: string;
   readonly version: string;
 }
 
 /** A small project that works as it is: no key, no network. */
 export function initFiles(choices: InitChoices): readonly InitFile[] {
-  const ending = choices.isTypeScript ? 'ts' : 'mjs';
+  const { ending } = choices;
   return [
     { name: `onward.config.${ending}`, text: configText(ending) },
-    { name: `stand-in-model.${ending}`, text: standInText(choices.isTypeScript) },
+    { name: `stand-in-model.${ending}`, text: standInText(ending !== 'mjs') },
     { name: 'package.json', text: packageText(choices) },
   ];
 }
@@ -83,15 +85,14 @@ export const standIn = {
 }${isTypeScript ? ' satisfies InferenceDriver' : ''};
 `;
 
-const packageText = ({ name, version, isTypeScript }: InitChoices): string =>
+const packageText = ({ name, version, packages }: InitChoices): string =>
   `${JSON.stringify(
     {
       name,
       private: true,
       type: 'module',
       scripts: { dev: 'onward dev', start: 'onward dev' },
-      dependencies: { onward: `^${version}` },
-      ...(isTypeScript && { devDependencies: { jiti: '^2.7.0' } }),
+      dependencies: { onward: `^${version}`, ...packages },
     },
     null,
     2,

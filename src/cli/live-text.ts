@@ -133,7 +133,7 @@ export class LiveText implements LiveOutput {
     const result = success ? 'ok' : failureText(event);
     this.#screen.note(
       [
-        `${isRoot ? '' : '  '}  ${mark} ${tool}`,
+        `${isRoot ? '' : '  '}  ${mark} ${oneLine(tool, 80)}`,
         args === '' ? '' : ` ${paintNote('dim', args)}`,
         `  ${paintNote('dim', duration(durationMs))}  ${success ? paintNote('dim', result) : result}`,
       ].join(''),

@@ -6,6 +6,7 @@ import { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { sqliteStore } from '../sessions/stores/sqlite.ts';
 import { entriesOf } from './check-config.ts';
+import { commandName } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OnwardConfig } from './config.ts';
 import { chooseDemoModel } from './demo-model.ts';
@@ -36,6 +37,8 @@ export interface Project {
   /** Why the demo has the model that it has. */
   readonly modelNote: string | null;
   readonly owner: string;
+  /** What to type for this command: `onward`, or `npx onward`. */
+  readonly command: string;
   readonly store: SessionStore;
   /** As people know it: `SQLite · .onward/sessions.db`. */
   readonly storeLabel: string;
@@ -70,6 +73,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
     isDemo: config === null,
     modelNote: app.modelNote,
     owner: options.owner ?? config?.owner ?? 'dev',
+    command: commandName(options.env ?? {}),
     store,
     storeLabel: label,
     runtime,

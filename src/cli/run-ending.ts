@@ -26,10 +26,10 @@ export async function printEnding(
   if (context.isJson) return context.printJson(resultLine(context, session, trace, next, exitCode));
   const { note, paintNote } = context;
   note();
-  note(paintNote('bold', trace.stop ? stopLine(trace.stop) : openLine(session)));
+  note(paintNote('bold', trace.stop ? stopLine(trace.stop) : openLine(context, session)));
   if (trace.stop?.note != null) note(`  ${oneLine(trace.stop.note, 1_000)}`);
   for (const { tool, args } of session.pendingApprovals)
-    note(`  ${tool} ${oneLine(JSON.stringify(args), 300)}`);
+    note(`  ${oneLine(tool, 80)} ${oneLine(JSON.stringify(args), 300)}`);
   for (const line of next) note(`  ${paintNote('cyan', line)}`);
   note(
     paintNote(
@@ -39,10 +39,10 @@ export async function printEnding(
   );
 }
 
-const openLine = ({ status }: Session): string =>
+const openLine = ({ command }: CliContext, { status }: Session): string =>
   status === 'pending'
     ? 'Nothing has run yet.'
-    : 'It is at work in another process, or waits for one: `onward recover` takes it up.';
+    : `It is at work in another process, or waits for one: \`${command('recover')}\` takes it up.`;
 
 /** `session 1a2b3c4d · 5 steps · 3.2 s · 1,204 tokens · $0.01`. */
 export function factsLine(sessionId: string, { totals }: Trace): string {

@@ -20,28 +20,30 @@ export function ConnectionStrip({
   onRetry,
 }: ConnectionStripProps): ReactElement | null {
   const isLost = desk ? desk.session.connection === 'offline' : !isOnline;
-  const isShown = useLasting(isLost && !desk?.problem?.isNotFound, patienceMs);
+  // a page that has nothing to show says so itself
+  const isTold = desk?.problem && (desk.problem.isNotFound || desk.session.messages.length === 0);
+  const isShown = useLasting(isLost && !isTold, patienceMs);
   if (!isShown) return null;
-  const after = desk?.session.state.place?.after;
-  const isWorking = desk?.status === 'processing';
   return (
     <div className="strip strip-warn" role="alert">
       <Glyph name="reload" size={14} />
       <p>
-        <strong>Connection lost.</strong>{' '}
-        {isWorking
-          ? 'The run goes on at the server. '
-          : desk
-            ? 'What you see may be out of date. '
-            : ''}
-        Reconnecting
-        {after === undefined ? '.' : `; missed events are refilled from #${after + 1}.`}
+        <strong>Connection lost.</strong> {desk && safeText(desk.status === 'processing', isOnline)}
+        Reconnecting{desk ? '; what you miss is filled in.' : '.'}
       </p>
       <button type="button" className="button button-small" onClick={onRetry}>
         Retry now
       </button>
     </div>
   );
+}
+
+/** A server that does not answer may be gone itself: then nothing is promised that only it could do. */
+function safeText(isWorking: boolean, isOnline: boolean): string {
+  if (!isWorking) return 'What you see may be out of date. ';
+  return isOnline
+    ? 'The run goes on at the server. '
+    : 'The server does not answer; an open run goes on when it is back. ';
 }
 
 /** True once it has been so for a while. */

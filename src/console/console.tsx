@@ -9,6 +9,7 @@ import { InfoDialog } from './info-dialog.tsx';
 import { NoticeStrip } from './notice-strip.tsx';
 import { chatHref, go, parseRoute, traceHref, useHash } from './route.ts';
 import { sessionHead } from './session-head.ts';
+import { stepPosition } from './step-position.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionMain } from './session-main.tsx';
 import { StartView } from './start-view.tsx';
@@ -54,10 +55,11 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   }, [refresh, news]);
   const listed = sessions.sessions?.find(({ id }) => id === sessionId) ?? null;
   const { approvals, stop } = session;
-  const { problem } = desk;
+  const { problem, trace } = desk;
+  const step = trace?.status === 'processing' ? trace.totals.steps.used + 1 : null;
   const head = useMemo(
-    () => sessionHead(sessionId, { detail, status, approvals, stop, problem }, listed),
-    [sessionId, detail, status, approvals, stop, problem, listed],
+    () => sessionHead(sessionId, { detail, status, approvals, stop, problem, step }, listed),
+    [sessionId, detail, status, approvals, stop, problem, step, listed],
   );
   const { heading, words } = head;
   useEffect(() => {
@@ -104,7 +106,9 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       </button>
       <TopBar
         route={route}
-        name={head.agent ?? info?.name ?? ''}
+        // one word for all views, unless there are agents to tell apart
+        name={(info && info.agents.length > 1 ? head.agent : null) ?? info?.name ?? ''}
+        hasViews={problem?.isNotFound !== true}
         title={heading}
         titleRef={title}
         status={words === null ? null : { is: status, words }}
@@ -147,7 +151,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
               route={route}
               desk={desk}
               agent={agent}
-              onFork={work.forkAt}
+              onFork={(number) => work.forkAt(stepPosition(number, desk))}
               onNewMessage={() => {
                 toComposer();
                 go(chatHref(route.sessionId));

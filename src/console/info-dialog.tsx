@@ -2,6 +2,7 @@ import { useState, type ReactElement, type ReactNode } from 'react';
 import type { AgentInfo, ServerInfo, SessionDetail } from '../server/api.ts';
 import { Dialog } from './dialog.tsx';
 import { Glyph } from './glyphs.tsx';
+import { limitText } from './trace/voice-meter.ts';
 
 export interface InfoDialogProps {
   readonly info: ServerInfo | null;
@@ -109,7 +110,7 @@ function AgentFacts({ agent }: { readonly agent: AgentInfo }): ReactElement {
       </Fact>
       {limits.length > 0 && (
         <Fact name="limits">
-          {limits.map(([name, limit]) => `${name} ${limit.toLocaleString('en-US')}`).join(' · ')}
+          {limits.map(([name, limit]) => `${name} ${limitText(name, limit)}`).join(' · ')}
         </Fact>
       )}
       {agent.tools.length > 0 && (

@@ -16,10 +16,13 @@ export interface SessionHead {
 export function sessionHead(
   sessionId: string | null,
   desk: Pick<SessionDeskState, 'detail' | 'status' | 'problem'> &
-    Pick<SessionDeskState['session'], 'approvals' | 'stop'>,
+    Pick<SessionDeskState['session'], 'approvals' | 'stop'> & {
+      /** The number of the step at work, as the view says it; null while it is not known. */
+      readonly step: number | null;
+    },
   listed: SessionSummary | null,
 ): SessionHead {
-  const { detail, status, approvals, stop, problem } = desk;
+  const { detail, status, approvals, stop, problem, step } = desk;
   if (sessionId === null) return { heading: 'New session', words: null, agent: null, open: null };
   if (problem?.isNotFound)
     return { heading: 'Session not found', words: null, agent: null, open: null };
@@ -31,6 +34,30 @@ export function sessionHead(
     heading: title ?? (detail ? 'Untitled' : null),
     words,
     agent: detail?.agent ?? listed?.agent ?? null,
-    open: words === null ? null : { id: sessionId, title, status, reason: words },
+    open:
+      words === null
+        ? null
+        : { id: sessionId, title, status, ...reasonOf(status, words, approvals, step) },
   };
+}
+
+/** In the words of the list, so that a row reads the same before and after the list is read again. */
+function reasonOf(
+  status: SessionDeskState['status'],
+  words: string,
+  approvals: SessionDeskState['session']['approvals'],
+  step: number | null,
+): Pick<OpenSession, 'reason' | 'isWhole'> {
+  const [first] = approvals;
+  if (status === 'paused' && first)
+    return {
+      reason:
+        approvals.length === 1
+          ? `${first.tool} needs approval`
+          : `${approvals.length} approvals needed`,
+      isWhole: true,
+    };
+  if (status === 'processing' && step !== null)
+    return { reason: `Working · step ${step}`, isWhole: true };
+  return { reason: words, isWhole: false };
 }

@@ -86,9 +86,13 @@ it('the row of the open session says what the view says', () => {
     title: 'Named',
     status: 'stopped',
     reason: 'Stopped · steps limit',
+    isWhole: false,
   } as const;
-  expect(withOpen(sessions, open)[0]).toMatchObject(open);
-  expect(withOpen(sessions, { ...open, status: 'processing' })[0]?.reason).toBe('reason of a');
+  const { isWhole: _, ...said } = open;
+  expect(withOpen(sessions, open)[0]).toMatchObject(said);
+  const working = { ...open, status: 'processing', reason: 'Working · step 2' } as const;
+  expect(withOpen(sessions, working)[0]?.reason).toBe('reason of a');
+  expect(withOpen(sessions, { ...working, isWhole: true })[0]?.reason).toBe('Working · step 2');
   expect(withOpen(sessions, open)[1]).toBe(sessions[1]);
   expect(withOpen(sessions, null)).toBe(sessions);
 });

@@ -26,7 +26,10 @@ export function withNextPage(loaded: Loaded, page: SessionsPage): Loaded {
 }
 
 /** What is known better of the session on screen than the list knows of it. */
-export type OpenSession = Pick<SessionSummary, 'id' | 'title' | 'status' | 'reason'>;
+export interface OpenSession extends Pick<SessionSummary, 'id' | 'title' | 'status' | 'reason'> {
+  /** The reason tells as much as the one of the list, and is newer. */
+  readonly isWhole: boolean;
+}
 
 /** The list reads from time to time, the view hears at once: a row never says something else than the view. */
 export const withOpen = (
@@ -41,8 +44,8 @@ export const withOpen = (
               ...session,
               title: open.title ?? session.title,
               status: open.status,
-              // both are right: the one of the list counts steps as well
-              reason: session.status === open.status ? session.reason : open.reason,
+              // the list may know more of it, such as how many steps it took
+              reason: open.isWhole || session.status !== open.status ? open.reason : session.reason,
             }
           : session,
       );

@@ -5,10 +5,12 @@ import { chatHref, traceHref, type Route } from './route.ts';
 
 export interface TopBarProps {
   readonly route: Route;
-  /** The agent, or what the server calls itself. */
+  /** What the server calls itself, or which of its agents. */
   readonly name: string;
   readonly title: string | null;
   readonly titleRef: Ref<HTMLHeadingElement>;
+  /** There is a session to look at. */
+  readonly hasViews: boolean;
   readonly status: { readonly is: BroadcastStatus; readonly words: string } | null;
   readonly isListShown: boolean;
   readonly onFold: () => void;
@@ -59,7 +61,9 @@ export function TopBar(props: TopBarProps): ReactElement {
         {props.children}
       </div>
       <div className="top-tools">
-        {(route.view === 'chat' || route.view === 'trace') && <Tabs route={route} />}
+        {props.hasViews && (route.view === 'chat' || route.view === 'trace') && (
+          <Tabs route={route} />
+        )}
         <button
           type="button"
           className="button button-icon button-ghost"

@@ -9,6 +9,9 @@ export interface Redactor {
 
 export const REDACTED = '[redacted]';
 
+/** Deeper than data is, and far from what the stack can take. */
+const MOST_DEPTH = 200;
+
 interface KnownKey {
   /** As it is shown. */
   readonly name: string;
@@ -22,22 +25,24 @@ const secretKeys =
 const secretEndings =
   /(?:password|passwd|passphrase|secret|credentials|(?:api|secret|private|access)key|(?:access|refresh|auth|bearer|session)token)$/;
 
+/** None may look through a long text again from each of its places: what could is bounded. */
 const secretPatterns: readonly RegExp[] = [
   /\b(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_])*[A-Za-z0-9_-]{16,}/g,
   /\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi,
-  /(?<=\bauthorization["']?\s*[:=]\s*["']?(?:basic|digest|token)\s+)[^\s"']+/gi,
+  /(?<=\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:basic|digest|token)\s{1,4})[^\s"']+/gi,
   /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
   /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
   /\bxox[abeprs]-[A-Za-z0-9-]{10,}/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
   /\bAIza[0-9A-Za-z_-]{30,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(?<=:\/\/[^\s/:@]*:)[^\s/]+(?=@)/g,
 ];
 
+/** Its first part alone is no secret; it is taken too, so that a long one is not looked through again from each place. */
+const jwt = /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,})?/g;
 /** `"password": "` inside a text, at any depth of escaping: bodies often travel as JSON in a string. */
-const quotedKey = /(\\*["'])([\w.-]{2,64})\1\s*:\s*(\\*["'])/g;
+const quotedKey = /(\\{0,31}["'])([\w.-]{2,64})\1\s*:\s*(\\{0,31}["'])/g;
 /** `api_key=…` in an address or a dump of the environment. */
 const assignment = /(?<![\w.-])([\w.-]{2,64})=([^\s&;,"']+)/g;
 
@@ -56,6 +61,8 @@ export function makeRedactor(
   const text = (input: string): string => {
     let output = /^\s*[[{]/.test(input) ? jsonText(input) : input;
     for (const pattern of patterns) output = output.replace(pattern, REDACTED);
+    if (output.includes('eyJ'))
+      output = output.replace(jwt, (found) => (found.includes('.') ? REDACTED : found));
     if (output.includes('='))
       output = output.replace(assignment, (whole, key: string) =>
         isSecretKey(key) ? `${key}=${REDACTED}` : whole,
@@ -65,8 +72,10 @@ export function makeRedactor(
 
   const jsonText = (input: string): string => {
     const parsed = parseJson(input);
-    const redacted = parsed.ok ? walk(parsed.value) : undefined;
-    return parsed.ok && redacted !== parsed.value ? JSON.stringify(redacted) : input;
+    // what is nested too deep is read as plain text
+    if (!parsed.ok || isTooDeep(parsed.value)) return input;
+    const redacted = walk(parsed.value);
+    return redacted === parsed.value ? input : JSON.stringify(redacted);
   };
 
   // the same few keys come again and again
@@ -79,16 +88,17 @@ export function makeRedactor(
     return made;
   };
 
-  const walk = (value: unknown): unknown => {
+  const walk = (value: unknown, depth: number = 0): unknown => {
     if (typeof value === 'string') return text(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return mapped(value, walk);
+    if (depth > MOST_DEPTH) return REDACTED;
+    if (Array.isArray(value)) return mapped(value, (item) => walk(item, depth + 1));
     if (isRecord(value) && typeof value['toJSON'] === 'function')
-      return walk((value as { toJSON(): unknown }).toJSON());
+      return walk((value as { toJSON(): unknown }).toJSON(), depth + 1);
     let changed = false;
     const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
       const { name, isSecret } = keyOf(key);
-      const next = isSecret && isHideable(inner) ? REDACTED : walk(inner);
+      const next = isSecret && isHideable(inner) ? REDACTED : walk(inner, depth + 1);
       changed ||= next !== inner || name !== key;
       return [name, next];
     });
@@ -132,6 +142,18 @@ function endOfString(text: string, start: number, quote: string): number {
     if (slashes >= own && (slashes - own) % (2 * (own + 1)) === 0) return i - own;
   }
   return text.length;
+}
+
+/** Looked at level by level, for the stack cannot take what is too deep. */
+function isTooDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_DEPTH) return true;
+    level = level.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.values(each) : [],
+    );
+  }
+  return false;
 }
 
 const plainKey = (key: string): string => key.toLowerCase().replace(/[-_.\s]/g, '');

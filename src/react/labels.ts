@@ -67,6 +67,7 @@ export type ToolState = 'writing' | 'running' | 'waiting' | 'done' | 'error' | '
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
+/** The words of the components, in English; pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
   conversation: 'Conversation',
   empty: 'Nothing has been said yet.',

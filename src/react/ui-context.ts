@@ -23,7 +23,7 @@ export interface AgentUi {
   readonly renderText: ((text: string) => ReactNode) | null;
 }
 
-export const plainUi: AgentUi = {
+const plainUi: AgentUi = {
   labels: defaultLabels,
   components: {},
   fetchRef: null,

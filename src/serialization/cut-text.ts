@@ -1,6 +1,6 @@
 import type { ContentPart, MessageContent } from '../messages/content-part.ts';
 
-export const ELLIPSIS = '…';
+const ELLIPSIS = '…';
 
 let graphemes: Intl.Segmenter | null = null;
 

@@ -38,6 +38,13 @@ it('names the place where a text stops being JSON, and quotes none of it', () =>
   );
 });
 
-it('a long string is no burden', () => {
-  expect(jsonFault(`{"a": "${'\\n'.repeat(300_000)}" x`)).toContain('expected , or }');
+it.each([
+  ['that is whole', `{"a": "${'\\n'.repeat(300_000)}" x`, 'expected , or }'],
+  ['without an end', `{"a": "${'a'.repeat(500_000)}`, 'expected value at line 1, column 7'],
+  ['without an end, of escapes', `{"a": "${'\\n'.repeat(300_000)}`, 'expected value'],
+  ['with a line break', `{"a": "${'a'.repeat(500_000)}\n"}`, 'expected value'],
+  ['of blanks', `{"a":${' '.repeat(500_000)}x`, 'expected value'],
+  ['of digits', `[${'1'.repeat(500_000)}x`, 'expected , or ]'],
+])('a long text %s is no burden', (_what, text, fault) => {
+  expect(jsonFault(text)).toContain(fault);
 });

@@ -1,6 +1,8 @@
-/** One token, with the blanks before it. */
+/** One token with the blanks before it; of a string only its beginning. */
 const TOKEN =
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y; // oxlint-disable-line no-control-regex -- JSON refuses them in strings
+  /[ \t\r\n]*(?:([{}[\],:])|(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+/** A piece of a string. Taken one after the other: one expression for all of it could try every way to cut it. */
+const PIECE = /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y; // oxlint-disable-line no-control-regex -- JSON refuses them in strings
 
 type Next = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or ]' | ', or }' | 'the end';
 
@@ -10,11 +12,12 @@ export function jsonFault(text: string): string {
   let next: Next = 'value';
   const after = (): Next =>
     open.length === 0 ? 'the end' : open.at(-1) === '[' ? ', or ]' : ', or }';
-  for (let at = 0; ; at = TOKEN.lastIndex) {
+  for (let at = 0, end = 0; ; at = end) {
     TOKEN.lastIndex = at;
     const match = TOKEN.exec(text);
     const [, sign, string, other] = match ?? [];
-    if (!match) return `expected ${next} at ${placeOf(text, at)}`;
+    end = string === undefined ? TOKEN.lastIndex : endOfString(text, TOKEN.lastIndex);
+    if (!match || end < 0) return `expected ${next} at ${placeOf(text, at)}`;
     const isValue = next === 'value' || next === 'value or ]';
     if (isValue && (string !== undefined || other !== undefined)) next = after();
     else if (isValue && (sign === '[' || sign === '{')) {
@@ -27,6 +30,15 @@ export function jsonFault(text: string): string {
       open.pop();
       next = after();
     } else return `expected ${next} at ${placeOf(text, at)}`;
+  }
+}
+
+/** Behind the closing quote; -1 where there is none, or something before it that no string may hold. */
+function endOfString(text: string, from: number): number {
+  for (PIECE.lastIndex = from; ;) {
+    const at = PIECE.lastIndex;
+    if (text[at] === '"') return at + 1;
+    if (!PIECE.test(text)) return -1;
   }
 }
 

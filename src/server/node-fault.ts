@@ -1,6 +1,6 @@
-import { defaultRedactor } from '../errors/make-redactor.ts';
+import { logText } from './log-text.ts';
 
 /** One line, without secrets: a stack would say more than a log should keep. */
 export function reportFault(error: unknown): void {
-  console.error(`onward: a request failed: ${defaultRedactor.text(String(error))}`);
+  console.error(`onward: a request failed: ${logText(String(error))}`);
 }

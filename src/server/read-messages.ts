@@ -9,6 +9,7 @@ export interface MessagesQuery {
   readonly limit?: number;
 }
 
+/** Messages as a screen shows them, oldest first. */
 export interface MessagePage {
   readonly messages: readonly UiMessage[];
   /** For the page before this one; null on the first. */

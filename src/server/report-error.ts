@@ -1,4 +1,4 @@
-import { defaultRedactor } from '../errors/redactor.ts';
+import { logText } from './log-text.ts';
 import type { AgentServerOptions } from './server-options.ts';
 
 /** Tells whoever runs the server; whatever happens in there changes no answer. */
@@ -27,5 +27,5 @@ function log(error: unknown, { method, url }: Request, requestId: string): void 
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { pathname } = new URL(url);
   const said = `${method} ${pathname} (${requestId}) failed: ${text}`;
-  console.error(`onward server: ${defaultRedactor.text(said)}`);
+  console.error(`onward server: ${logText(said)}`);
 }

@@ -19,7 +19,7 @@ export interface JournalSignals {
   isSure(): boolean;
 }
 
-export const newFrame = (callId: string | null): AgentFrame => ({
+const newFrame = (callId: string | null): AgentFrame => ({
   callId,
   placement: wholeConversation,
   messages: 0,

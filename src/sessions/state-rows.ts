@@ -82,7 +82,7 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
   };
 }
 
-export const placed = (execution: Execution, { messages }: Placement): Execution =>
+const placed = (execution: Execution, { messages }: Placement): Execution =>
   messages === 0 ? execution : { ...execution, firstMessage: execution.firstMessage + messages };
 
 export const markOf = (state: AgentState, placement: Placement): Mark => ({

@@ -85,7 +85,7 @@ export const ScenarioStep = {
 } as const;
 
 /** Enough tokens that limits and sums have something to count. */
-export const SCRIPTED_USAGE: Partial<Usage> = Object.freeze({ input: 10, output: 5, total: 15 });
+const SCRIPTED_USAGE: Partial<Usage> = Object.freeze({ input: 10, output: 5, total: 15 });
 
 export function responseOf(step: ScenarioStep, nextId: () => string): InferenceResponse {
   const { extras, calls, content } = step;

@@ -6,8 +6,7 @@ export {
   type SessionSearchPage,
 } from './search-sessions.ts';
 export { stopSentence, type StopFacts } from './stop-sentence.ts';
-export { broadcastStatusOf, stopSentenceOf } from './stop-sentence-of.ts';
-export { traceOf, type TraceRecords } from './trace-of.ts';
+export { stopSentenceOf } from './stop-sentence-of.ts';
 export { wentOnBecause } from './went-on.ts';
 export type {
   StopAction,

@@ -4,6 +4,7 @@ import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import { count, money, seconds, times } from './number-text.ts';
 import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
+import { withoutFullStop } from './without-full-stop.ts';
 
 /** What the words are made from. */
 export interface StopCase {
@@ -70,7 +71,7 @@ const guards: Readonly<Record<string, Because>> = {
 export function becauseOf(stop: StopCase): string {
   const { outcome, voice } = stop;
   const said = because[outcome.stopReason ?? 'completed']?.(stop) ?? voice.reason;
-  return said.replace(/[.\s]+$/, '');
+  return withoutFullStop(said);
 }
 
 /** Limits of the whole session are told apart by their name. */

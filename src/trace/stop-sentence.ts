@@ -8,6 +8,7 @@ import { grantLabel, ifGranted } from './grant-text.ts';
 import { becauseOf, isSessionWide, type StopCase } from './stop-because.ts';
 import type { StopSentence } from './trace.ts';
 import { decisiveVoice, grantNeeded, isSoftLanding } from './voices.ts';
+import { withoutFullStop } from './without-full-stop.ts';
 
 export interface StopFacts {
   readonly status: BroadcastStatus;
@@ -45,7 +46,7 @@ const nobodySaid: Partial<Record<BroadcastStatus, string>> = {
 
 const plain = (lead: string, because: string): StopSentence => ({
   lead,
-  because: because.replace(/[.\s]+$/, ''),
+  because: withoutFullStop(because),
   goOnIf: null,
   note: null,
   action: null,

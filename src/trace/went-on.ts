@@ -1,11 +1,12 @@
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { decisiveVoice } from './voices.ts';
+import { withoutFullStop } from './without-full-stop.ts';
 
 /** "Went on because the model called search, requested by ToolCallPresenceCheck"; null for a verdict to stop. */
 export function wentOnBecause(outcome: ContinuationOutcomeJSON): string | null {
   if (!outcome.shouldContinue) return null;
   const { decision, resolvedBy } = outcome;
   const by = `${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy}`;
-  const reason = decisiveVoice(outcome)?.reason.replace(/[.\s]+$/, '');
+  const reason = withoutFullStop(decisiveVoice(outcome)?.reason ?? '');
   return reason ? `Went on because ${reason}, ${by}` : `Went on, ${by}`;
 }

@@ -75,7 +75,7 @@ export const rowOf = (
     ? { ...row, content: content.summary, metadata: { content_ref: content.ref } }
     : { ...row, content, metadata: noMetadata };
 
-export const noMetadata: UiMessage['metadata'] = Object.freeze({});
+const noMetadata: UiMessage['metadata'] = Object.freeze({});
 
 /** Equal as JSON; the order of keys does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {

@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
 import fc from 'fast-check';
-import { ErrorPolicy, SessionRuntime } from 'onward';
+import { ErrorPolicy, SessionRuntime, type SessionStore } from 'onward';
 import { sessionEvents, uiMessagesFrom, uiMessageStream } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -267,8 +267,11 @@ describe('sessionEvents', () => {
   it('a process that takes over in the middle of a text: it is shown once', async () => {
     const place = memoryPlace();
     const hangs = { ...stream(['lost ', 'words']), extras: { hangs: true } };
-    const dying = runtimeOn(place.open(), builderWith(followingDriver([hangs])).build(), {
+    // its lease runs out, as that of a process which is no more
+    const mute: SessionStore = { ...place.open(), renew: () => new Promise(() => {}) };
+    const dying = runtimeOn(mute, builderWith(followingDriver([hangs])).build(), {
       onError: () => {},
+      lease: { leaseMs: 200, heartbeatMs: 50, signalMs: 50 },
     });
     const handler = handlerOn(dying);
     const client = clientOf(handler, []);

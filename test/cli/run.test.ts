@@ -112,7 +112,7 @@ describe('onward run', () => {
     const { code, stderr, stdout } = await cli(worldOf(), 'run', 'x', '--agent', 'nobody');
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^onward: This runtime has no agent "nobody"\. Known: support/);
+    expect(stderr).toMatch(/^onward: There is no agent "nobody"\. --agent takes one of: support/);
     expect(stderr).not.toContain('    at ');
   });
 

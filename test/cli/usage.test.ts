@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ScenarioStep } from 'onward/testing';
 import { chooseDemoModel } from '../../src/cli/demo-model.ts';
+import { initNeeds, type InitNeeds, type NodeGifts } from '../../src/cli/init-needs.ts';
 import { followingDriver } from '../setup/sessions.ts';
 import { agentOn, cli, tempFolder } from './cli.ts';
 
@@ -57,6 +58,10 @@ describe('the command line', () => {
     [['deny', 'last'], "required option '-r, --reason <text>' not specified"],
     [['dev', '--port', '99999'], 'Expected a whole number from 0 to 65535'],
     [['run', 'x', '--session', 'last', '--agent', 'a'], 'either --session or --agent'],
+    [
+      ['run', 'x', '--agent', 'nobody'],
+      'There is no agent "nobody". --agent takes one of: support.',
+    ],
   ])('refuses %j with 2 and says why', async (argv, message) => {
     const { code, stdout, stderr } = await cli(worldOf(), ...argv);
     expect(code).toBe(2);
@@ -175,5 +180,54 @@ describe('onward init', () => {
     expect(last).toMatchObject({ type: 'init', kept: ['package.json'] });
     expect(readFileSync(join(cwd, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
     expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('dist\n.onward/\n');
+  });
+
+  it.each<[NodeGifts, Record<string, string>, InitNeeds['ending'], string[], string]>([
+    [{ typescript: true, sqlite: true }, {}, 'ts', [], 'a new Node needs nothing more'],
+    [
+      { typescript: true, sqlite: true },
+      { 'package.json': '{"name":"mine"}' },
+      'mts',
+      [],
+      'a plain .ts would be read as CommonJS first, with a warning',
+    ],
+    [
+      { typescript: true, sqlite: true },
+      { 'package.json': '{"type":"module"}' },
+      'ts',
+      [],
+      'their package.json says that it is a module',
+    ],
+    [
+      { typescript: false, sqlite: false },
+      {},
+      'mjs',
+      ['@photostructure/sqlite'],
+      'Node 20 has no SQLite and reads no TypeScript',
+    ],
+    [{ typescript: false, sqlite: true }, {}, 'mjs', [], 'Node 22.13 has SQLite'],
+  ])('%j %j -> .%s with %j: %s', (gifts, files, ending, packages) => {
+    const folder = tempFolder();
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const needs = initNeeds(folder, gifts);
+    expect(needs.ending).toBe(ending);
+    expect(Object.keys(needs.packages)).toEqual(packages);
+    expect(needs.missing).toEqual(['onward', ...packages]);
+  });
+});
+
+describe('what to type next', () => {
+  it.each([
+    [{}, 'onward'],
+    [{ npm_command: 'exec' }, 'npx onward'],
+    [{ npm_command: 'run-script' }, 'npx onward'],
+  ])('with %j it begins with "%s"', async (env, name) => {
+    const world = { ...worldOf(), env };
+    expect((await cli(world, 'sessions', 'list')).stderr).toBe(
+      `dev has no sessions yet. Begin one with: ${name} run "…"\n`,
+    );
+    expect((await cli(world, 'explain', 'nobody')).stderr).toContain(`: ${name} sessions list`);
+    expect((await cli(world, 'run')).stderr).toContain(`Type one: ${name} run`);
+    expect((await cli(world, 'run', 'x')).stderr).toMatch(new RegExp(`· ${name} explain \\w{8}\n`));
   });
 });

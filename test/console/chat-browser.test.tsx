@@ -149,6 +149,30 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     expect(await page.$('.new-below')).toBeNull();
   });
 
+  it('of several questions the first is in sight, and what waits below it is no news', async () => {
+    await show('live');
+    await show('approvals');
+    const top = (): Promise<number> =>
+      page.$eval(
+        '.approval',
+        (card) =>
+          card.getBoundingClientRect().top -
+          document.querySelector('.chat-log')!.getBoundingClientRect().top,
+      );
+    expect(await top()).toBeGreaterThanOrEqual(0);
+    await page.evaluate(() => window.grow('approvals', 'One more.'));
+    expect(await page.$('.new-below')).toBeNull();
+    await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
+    await page.waitForTimeout(50);
+    await page.evaluate(() => window.grow('approvals', 'Two more.'));
+    // above the question one is told of it, if it is out of sight
+    const isOut = await page.$eval('.chat-log', (log) => {
+      const card = document.querySelector('.approval')!.getBoundingClientRect();
+      return card.top > log.getBoundingClientRect().bottom;
+    });
+    if (isOut) await page.waitForSelector('.new-below');
+  });
+
   it.skipIf(width > 390)('controls are big enough for a thumb', async () => {
     await show('approval');
     const heights = await page.$$eval('.approval button, .composer button', (all) =>

@@ -2,10 +2,18 @@
 import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { questionOf, questionText } from '../../src/console/chat/approval-words.ts';
+import {
+  isPlainText,
+  jsonText,
+  questionOf,
+  questionText,
+} from '../../src/console/chat/approval-words.ts';
 import { argsLine, valueTag } from '../../src/console/chat/call-words.ts';
 import { Composer } from '../../src/console/chat/composer.tsx';
-import { dayText, durationText, needsDay } from '../../src/console/chat/times.ts';
+import { stopNote } from '../../src/console/chat/stop-note.ts';
+import { dayText, needsDay } from '../../src/console/chat/times.ts';
+import type { StopReason } from '../../src/continuation/stop-reason.ts';
+import type { UiStatusType } from '../../src/ui/ui-message.ts';
 
 afterEach(cleanup);
 
@@ -59,17 +67,52 @@ describe('words of a call', () => {
   });
 });
 
-describe('times', () => {
-  it.each([
-    [310, '0.31 s'],
-    [5_000, '5.00 s'],
-    [12_340, '12.3 s'],
-    [252_000, '4m 12s'],
-    [3_720_000, '1h 2m'],
-  ])('%i ms are %s', (ms, expected) => {
-    expect(durationText(ms)).toBe(expected);
+describe('a value of an approval', () => {
+  it('is plain text, unless it could be taken for something else', () => {
+    expect(['Alpine', 'since 1 June', 'no', '[draft'].filter(isPlainText)).toHaveLength(4);
+    expect(
+      ['12', 'true', 'null', '', ' x', '"x"', '{}', 12, true, null].filter(isPlainText),
+    ).toEqual([]);
+    expect(['12', '', 12, true].map(jsonText)).toEqual(['"12"', '""', '12', 'true']);
   });
+});
 
+describe('why an earlier run stopped', () => {
+  const stopped = (stop_reason: StopReason, status_type: UiStatusType, reason: string) =>
+    stopNote({
+      id: 'x',
+      role: 'status',
+      content: 'To go on: resume(state, …)',
+      timestamp: '',
+      metadata: {
+        status_type,
+        continuation: {
+          should_continue: false,
+          stop_reason,
+          resolved_by: null,
+          reason,
+          remedy: null,
+        },
+      },
+    });
+
+  it('is said in words, without what nobody can do any more', () => {
+    expect(stopped('user_requested', 'continuation', 'a stop was requested')).toEqual({
+      glyph: 'cancelled',
+      text: 'Stopped by you.',
+    });
+    expect(stopped('steps_limit', 'continuation', '6 of 6 steps used')).toEqual({
+      glyph: 'stopped',
+      text: 'Stopped at the step limit: 6 of 6 steps used.',
+    });
+    expect(stopped('error', 'error', 'The model is gone.')).toEqual({
+      glyph: 'failed',
+      text: 'Failed: The model is gone.',
+    });
+  });
+});
+
+describe('times', () => {
   it.each([
     ['2026-01-16T14:04:00', 'Today, 14:04'],
     ['2026-01-15T09:07:00', 'Yesterday, 09:07'],

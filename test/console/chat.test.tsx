@@ -216,8 +216,8 @@ describe('approvals', () => {
       'delete_program_lead only runs when you say so. It has not run yet; the other call of this step has finished and will not run again.',
     );
     expect([...card().querySelectorAll('dd')].map(({ textContent }) => textContent)).toEqual([
-      '"lead_1874"',
-      '"inactive since 2024-11-02"',
+      'lead_1874',
+      'inactive since 2024-11-02',
       'true',
     ]);
     expect(card().textContent).not.toContain('1 of 1');

@@ -235,6 +235,27 @@ describe('the trace in a browser', () => {
       .evaluate((element) => element.getBoundingClientRect().top);
     expect(top).toBeGreaterThanOrEqual(0);
     expect(top).toBeLessThan(60);
+    // the pane scrolls, and nothing sticks out of it that would make the page scroll too
+    expect(
+      await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight),
+    ).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+
+  it('says first why it stopped where the ladder is far below, and leads there', async () => {
+    const { page } = await open('light', 390, 844);
+    await show(page, traceWith(designRun));
+    const why = page.getByRole('button', { name: /^Stopped because it used all 5/ });
+    expect(await why.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(
+      100,
+    );
+    await why.click();
+    const top = await page
+      .locator('.trace-inspector')
+      .evaluate((element) => element.getBoundingClientRect().top);
+    expect(Math.abs(top)).toBeLessThan(60);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await why.waitFor({ state: 'detached' });
     await page.context().close();
   });
 

@@ -21,6 +21,7 @@ import { axisOf } from '../../src/console/trace/axis.ts';
 import { builtInVoices, isCustomVoice } from '../../src/console/trace/built-in-voices.ts';
 import { factsOf } from '../../src/console/trace/facts.ts';
 import { precedence, rungsOf } from '../../src/console/trace/ladder.ts';
+import { placeLabel } from '../../src/console/trace/label-place.ts';
 import { lanesOf, type Lane } from '../../src/console/trace/lanes.ts';
 import { columnsOf, matrixOf } from '../../src/console/trace/matrix.ts';
 import { rowHeight, rowsBetween, rowTops } from '../../src/console/trace/row-heights.ts';
@@ -30,6 +31,7 @@ import {
   moneyLimitText,
   moneyText,
   secondsOfText,
+  shareText,
 } from '../../src/console/trace/trace-format.ts';
 import { meterOf, meterTexts } from '../../src/console/trace/voice-meter.ts';
 import { asked, calledView, errorRecord, failedCall, runView, START } from '../setup/run-view.ts';
@@ -290,22 +292,28 @@ describe('lanes', () => {
       'enrich_company 5.00 s timeout',
       'search_entities 0.38 s',
     ]);
-    expect(of('design', 2).map(text)).toEqual(['429 Too many requests then waited 2.00 s']);
+    expect(of('design', 2).map(text)).toEqual(['429 then waited 2.00 s']);
     expect(of('design', 3).map(text)[1]).toBe('enrich_company 1.84 s · retry 1/3');
     expect(of('design', 4).map(text)[2]).toBe('delete_program_lead 0.22 s · paused 4m 12s');
     expect(of('waiting', 1).map(text)[2]).toBe('delete_program_lead waiting for you');
   });
 
-  it('say an error shorter before they leave out what came of it', () => {
-    const labels = of('design', 2)[0]!.labels.map((parts) => parts.map((p) => p.text).join(' '));
-    expect(labels.indexOf('429 then waited 2.00 s')).toBeLessThan(
-      labels.indexOf('429 Too many requests'),
-    );
-    expect(
-      of('retries', 0)[1]!
-        .labels.at(-1)!
-        .map((p) => p.text),
-    ).toContain('failed');
+  it('say in one word that something failed, and all of it on demand', () => {
+    const [model] = of('design', 2);
+    expect(model!.labels.map((parts) => parts.map((p) => p.text).join(' '))).toEqual([
+      '429 then waited 2.00 s',
+      '429',
+    ]);
+    expect(model!.title).toContain('429 Too many requests');
+    const call = of('retries', 0)[1]!;
+    for (const label of call.labels) expect(label.map((p) => p.text)).toContain('failed');
+    expect(placeLabel(call, 400, 400).title).toBe(call.title);
+  });
+
+  it('a share that is not all is never 100 %', () => {
+    const shares = [997, 3, 500, 1000, 0].map((ms) => shareText(ms, 1000));
+    expect(shares).toEqual(['> 99 %', '< 1 %', '50 %', '100 %', '0 %']);
+    expect(shareText(0, 0)).toBe('–');
   });
 
   it('look like what they are', () => {

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchBrowser } from '../setup/browser.ts';
 import { begin, openTab, sessionIdOf, status } from './console-page.ts';
@@ -11,7 +11,7 @@ const bens = 'token-of-ben-0123456789abcdef';
 
 /** An agent that says and returns whatever an attacker could want to see on the page. */
 const config = `
-import { AgentBuilder, defineTool } from 'onward';
+import { AgentBuilder, defineTool, ErrorPolicy } from 'onward';
 import { defineConfig } from 'onward/config';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 
@@ -30,9 +30,20 @@ const drop = defineTool({
   needsApproval: true,
   execute: () => evil,
 });
+const fail = defineTool({
+  name: 'fail',
+  description: evil,
+  parameters: { type: 'object' },
+  execute: () => { throw new Error(evil + ' ${secret}'); },
+});
 const answers = (request) => {
   const last = request.messages.at(-1);
-  if (last.isUser()) return ScenarioStep.toolCall('page', { url: evil }, evil);
+  if (last.isUser())
+    return ScenarioStep.toolCalls(
+      // a tool that the model made up, one that fails, and one that answers
+      [{ name: evil, args: { [evil]: evil } }, { name: 'fail', args: {} }, { name: 'page', args: { url: evil } }],
+      evil,
+    );
   return last.text.includes('html')
     ? ScenarioStep.toolCall('drop', { name: evil })
     : ScenarioStep.final(evil + ' done');
@@ -44,7 +55,7 @@ const model = {
 };
 export default defineConfig({
   name: evil,
-  agents: [{ agent: AgentBuilder.base().withName('evil').withModel(model).withTools(page, drop).build(), title: evil, description: evil, suggestions: [evil] }],
+  agents: [{ agent: AgentBuilder.base().withName('evil').withModel(model).withTools(page, drop, fail).withErrorPolicy(ErrorPolicy.retryToolErrors(5)).build(), title: evil, description: evil, suggestions: [evil] }],
   tokens: { '${bens}': 'ben' },
 });
 `;
@@ -59,13 +70,19 @@ afterAll(async () => {
   await discard(dev);
 });
 
+/** All that a click would show, also inside of what is folded itself. */
+const unfold = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+  });
+
 describe('the console is safe to look at', () => {
   it('nothing that a model, a tool, a user or a config says is ever executed', async () => {
     const { page, errors } = await openTab(browser, dev);
     await begin(page, '<img src=x onerror="window.pwned=5"> hello');
     await page.getByRole('button', { name: 'Approve' }).click();
     await status(page, 'Completed');
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    await unfold(page);
     await page.keyboard.press('Escape');
     await page.getByRole('log').click();
     await page.keyboard.press('t');
@@ -83,7 +100,7 @@ describe('the console is safe to look at', () => {
     await begin(page, 'hello');
     const sessionId = sessionIdOf(page);
     await page.getByRole('button', { name: 'Approve' }).waitFor();
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    await unfold(page);
     expect(await page.content()).not.toContain(secret);
     for (const path of ['', '/messages', '/log', '/trace']) {
       const response = await api(dev, `/sessions/${sessionId}${path}`);
@@ -108,9 +125,13 @@ describe('the console is safe to look at', () => {
   });
 
   it('without a token, or with a wrong one, the page asks for it and shows nothing', async () => {
-    const { page } = await openTab(browser, { url: dev.url, token: 'wrong-token-0123456789' });
-    await page.getByText(/token/i).first().waitFor();
-    expect(await page.getByRole('listitem').count()).toBe(0);
+    for (const hash of ['', '#token=wrong-token-0123456789']) {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(`${dev.url}/${hash}`);
+      await page.getByLabel('Token or address').waitFor();
+      expect(await page.getByRole('listitem').count()).toBe(0);
+      expect(page.url(), 'the address does not keep it').not.toContain('wrong-token');
+    }
     for (const token of ['', 'wrong', `${dev.token}x`])
       expect((await api(dev, '/sessions', { token })).status).toBe(401);
   });

@@ -1,5 +1,6 @@
 import { projectOptions, noteFailure, type CliContext } from '../cli-context.ts';
 import { exitCodeNamed } from '../exit-codes.ts';
+import { oneLine } from '../format.ts';
 import { isLoopback, startDevServer, type DevServer } from '../dev-server.ts';
 
 export interface DevOptions {
@@ -60,9 +61,11 @@ function greet(context: CliContext, server: DevServer, { host }: DevOptions): vo
   const { print, note, paint, paintNote } = context;
   const { project } = server;
   const line = (name: string, value: string): void =>
-    print(`  ${paint('dim', name.padEnd(7))}  ${value}`);
+    print(`  ${paint('dim', name.padEnd(7))}  ${oneLine(value, 200)}`);
   print();
-  print(`  ${paint('bold', 'Onward')} ${paint('dim', '·')} ${paint('bold', project.name)}`);
+  print(
+    `  ${paint('bold', 'Onward')} ${paint('dim', '·')} ${paint('bold', oneLine(project.name, 80))}`,
+  );
   print();
   for (const [i, { agent, title, model, isDemo }] of project.agents.entries()) {
     const label = model ?? agent.describe().driver;
@@ -71,7 +74,7 @@ function greet(context: CliContext, server: DevServer, { host }: DevOptions): vo
     line(i === 0 ? 'Model' : '', `${label}${why}`);
   }
   line('Store', project.storeLabel);
-  line('Open', paint('cyan', server.address));
+  print(`  ${paint('dim', 'Open   ')}  ${paint('cyan', server.address)}`);
   print();
   if (!server.hasConsole)
     note(

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import { version } from '../../server/version.ts';
 import { quoted, type CliContext } from '../cli-context.ts';
 import { initFiles } from '../init-files.ts';
+import { initNeeds } from '../init-needs.ts';
 import { usageError } from '../usage-error.ts';
 
 /** Writes a small project that runs as it is. What is there already stays as it is. */
@@ -15,13 +15,18 @@ export function init(context: CliContext, folderName: string | undefined): numbe
     .find((name) => existsSync(join(folder, name)));
   if (config !== undefined)
     throw usageError(
-      `${join(folder, config)} exists already, and nothing was written. Start it with: onward dev`,
+      `${join(folder, config)} exists already, and nothing was written. Start it with: ${context.command('dev')}`,
     );
   mkdirSync(folder, { recursive: true });
-  const isTypeScript = readsTypeScript(folder);
+  const { ending, packages, missing } = initNeeds(folder);
   const written: string[] = [];
   const kept: string[] = [];
-  for (const { name, text } of initFiles({ isTypeScript, name: packageName(folder), version })) {
+  for (const { name, text } of initFiles({
+    ending,
+    packages,
+    name: packageName(folder),
+    version,
+  })) {
     const file = join(folder, name);
     if (existsSync(file)) kept.push(name);
     else {
@@ -39,9 +44,8 @@ export function init(context: CliContext, folderName: string | undefined): numbe
   note('\nNext:');
   const place = relative(io.cwd, folder);
   if (place !== '') note(`  cd ${quoted(place)}`);
-  note(
-    `  npm install${written.includes('package.json') ? '' : ` onward${isTypeScript ? ' jiti' : ''}`}`,
-  );
+  if (written.includes('package.json')) note('  npm install');
+  else if (missing.length > 0) note(`  npm install ${missing.join(' ')}`);
   note('  npx onward run "How many words has this sentence?"');
   note('  npx onward dev');
   return 0;
@@ -52,17 +56,6 @@ const packageName = (folder: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
     .replace(/^-+|-+$/g, '') || 'agents';
-
-/** Newer Node does so itself, older Node with jiti in the project, or with the one that is installed along. */
-function readsTypeScript(folder: string): boolean {
-  if ((process.features as { readonly typescript?: unknown }).typescript) return true;
-  try {
-    createRequire(join(folder, 'package.json')).resolve('jiti');
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Adds `.onward/` to the ignore file, once. */
 function ignore(folder: string): boolean {

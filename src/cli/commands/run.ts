@@ -66,18 +66,21 @@ export function accepted(
   return 0;
 }
 
-async function textOf({ io }: CliContext, message: string | undefined): Promise<string> {
+async function textOf({ io, command }: CliContext, message: string | undefined): Promise<string> {
   const text = message === undefined || message === '-' ? await io.readInput() : message;
   if (text !== null && text.trim() !== '') return text;
   throw usageError(
-    'There is no message. Type one: onward run "…", or pipe it in: echo "…" | onward run',
+    `There is no message. Type one: ${command('run', '"…"')}, or pipe it in: echo "…" | ${command('run')}`,
   );
 }
 
 async function sessionFor(project: Project, { session, agent }: RunOptions): Promise<string> {
   const { runtime, owner, agents } = project;
   if (session !== undefined) return (await findSession(project, session)).id;
-  const name = agent ?? agents[0]?.agent.name;
+  const names = agents.map((entry) => entry.agent.name);
+  const name = agent ?? names[0];
+  if (agent !== undefined && !names.includes(agent))
+    throw usageError(`There is no agent "${agent}". --agent takes one of: ${names.join(', ')}.`);
   return (await runtime.create({ owner, ...(name !== undefined && { agent: name }) })).id;
 }
 

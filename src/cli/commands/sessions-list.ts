@@ -39,7 +39,7 @@ export const listSessions = (context: CliContext, options: ListOptions): Promise
       return 0;
     }
     if (sessions.length === 0) {
-      context.note(nothingText(project, options));
+      context.note(nothingText(context, project, options));
       return 0;
     }
     for (const line of table(context, sessions)) context.print(line);
@@ -114,9 +114,13 @@ function table({ paint }: CliContext, sessions: readonly Session[]): string[] {
   });
 }
 
-const nothingText = ({ owner }: Project, { search, status, agent }: ListOptions): string =>
+const nothingText = (
+  { command }: CliContext,
+  { owner }: Project,
+  { search, status, agent }: ListOptions,
+): string =>
   search === undefined && status === undefined && agent === undefined
-    ? `${owner} has no sessions yet. Begin one with: onward run "…"`
+    ? `${owner} has no sessions yet. Begin one with: ${command('run', '"…"')}`
     : 'No session fits.';
 
 /** A line of the list for programs, as the HTTP API has it. */

@@ -74,7 +74,9 @@ export const showSession = (
       print(paint('bold', stopLine(stop)));
     }
     for (const { callId, tool, args } of session.pendingApprovals)
-      print(`  ${paint('yellow', '?')} ${tool} ${argsSummary(args, 200)} ${paint('dim', callId)}`);
+      print(
+        `  ${paint('yellow', '?')} ${oneLine(tool, 80)} ${argsSummary(args, 200)} ${paint('dim', oneLine(callId, 120))}`,
+      );
     for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
     print(paint('dim', `  ${context.command('explain', shortId(session.id))}`));
     return 0;
@@ -83,7 +85,8 @@ export const showSession = (
 function messageLines({ paint }: CliContext, message: MessageJSON): string[] {
   const text = oneLine(textOf(message.content), 240);
   const calls = message.toolCalls.map(
-    ({ name, args }) => `${' '.repeat(13)}${paint('dim', `→ ${name} ${argsSummary(args, 120)}`)}`,
+    ({ name, args }) =>
+      `${' '.repeat(13)}${paint('dim', `→ ${oneLine(name, 80)} ${argsSummary(args, 120)}`)}`,
   );
   const role = `  ${message.role.padEnd(9)}  `;
   return [...(text === '' ? [] : [`${paint('dim', role)}${text}`]), ...calls];

@@ -1,13 +1,12 @@
 import { useId, useRef, useState, type ReactElement } from 'react';
 import { isRecord, type JsonObject } from '../../json.ts';
-import { valueText } from '../../react/format.ts';
 import { ValueView } from '../../react/value-view.tsx';
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
 import { isCut } from '../../ui/rows.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import { Glyph } from '../glyphs.tsx';
 import { ApprovalEditor } from './approval-editor.tsx';
-import { questionOf } from './approval-words.ts';
+import { isLong, isPlainText, jsonText, questionOf } from './approval-words.ts';
 import { DenyForm } from './deny-form.tsx';
 
 export interface ApprovalCardProps {
@@ -152,7 +151,7 @@ function problemText({ error }: SessionAction): string {
   return error?.message ?? 'The server gave no reason.';
 }
 
-/** One line for each argument, as JSON. */
+/** One line for each argument. */
 function Arguments({ args }: Pick<UiApproval, 'args'>): ReactElement {
   if (isCut(args) || !isRecord(args)) return <ValueView value={args} label="Arguments" />;
   const entries = Object.entries(args);
@@ -160,9 +159,9 @@ function Arguments({ args }: Pick<UiApproval, 'args'>): ReactElement {
   return (
     <dl className="approval-args">
       {entries.map(([name, value]) => (
-        <div key={name}>
+        <div key={name} data-long={isLong(value) || undefined}>
           <dt>{name}</dt>
-          <dd>{typeof value === 'string' ? JSON.stringify(value) : valueText(value)}</dd>
+          {isPlainText(value) ? <dd>{value}</dd> : <dd data-json>{jsonText(value)}</dd>}
         </div>
       ))}
     </dl>

@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject, type JsonValue } from '../../json.ts';
+import { isRecord, parseJson, type JsonObject, type JsonValue } from '../../json.ts';
+import { valueText } from '../../react/format.ts';
 
 /** "Delete lead_1874?", in parts: the value stands out. Made of the call's own words, and of nothing else. */
 export interface Question {
@@ -54,6 +55,19 @@ function subjectOf(
   }
   return null;
 }
+
+/** Text that nobody takes for a number, for true or false, or for nothing: it needs no quotes. */
+export const isPlainText = (value: JsonValue): value is string =>
+  typeof value === 'string' && value !== '' && value.trim() === value && !parseJson(value).ok;
+
+export const jsonText = (value: JsonValue): string =>
+  typeof value === 'string' ? JSON.stringify(value) : valueText(value);
+
+/** It wants the whole width. */
+export const isLong = (value: JsonValue): boolean =>
+  typeof value === 'string'
+    ? value.length > 120 || value.includes('\n')
+    : value !== null && typeof value === 'object';
 
 export type FieldKind = 'text' | 'long' | 'number' | 'boolean' | 'json';
 

@@ -5,7 +5,7 @@ import { isCut } from '../../ui/rows.ts';
 import type { UiToolCall } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
 import { verdictOf, type CallKind } from './call-verdict.ts';
-import { durationText } from './times.ts';
+import { durationText } from '../trace/trace-format.ts';
 import type { CallItem } from './turn-items.ts';
 
 export type Tone = 'plain' | 'go' | 'warn' | 'bad';
@@ -43,7 +43,10 @@ export function callTag(item: CallItem): CallTag {
     case 'denied':
       return { text: `denied: ${reason}`, tone: 'plain' };
     case 'aborted':
-      return { text: `aborted: ${reason}`, tone: 'plain' };
+      return {
+        text: reason === stopAsked ? 'stopped on request' : `aborted: ${reason}`,
+        tone: 'plain',
+      };
     case 'blocked':
       return { text: 'not run: kept for the answer', tone: 'plain' };
     case 'lost':
@@ -58,6 +61,8 @@ export function callTag(item: CallItem): CallTag {
       return retried(item) ?? { text: answered(item) ?? resultText(row), tone: 'plain' };
   }
 }
+
+const stopAsked = 'a stop was requested';
 
 export const triesOf = ({ tries }: CallItem): number =>
   tries.filter(({ kind }) => kind === 'call').length;

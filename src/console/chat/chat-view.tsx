@@ -17,6 +17,7 @@ import { TurnEnd } from './turn-end.tsx';
 import { TurnView } from './turn-view.tsx';
 import type { Turn } from './turns.ts';
 import { useDiscarded } from './use-discarded.ts';
+import { useFirstQuestion } from './use-first-question.ts';
 import { useGrantedLines } from './use-granted-lines.ts';
 import { useTurns } from './use-turns.ts';
 
@@ -48,7 +49,16 @@ function Chat(props: ChatViewProps): ReactElement {
   const { earlier, shown, active, factsOf } = useTurns(state, own);
   const discarded = useDiscarded(state.messages, status === 'processing');
   const granted = useGrantedLines(grantState, active);
-  const { ref, onScroll, isBehind, toEnd } = useFollowEnd(state, actions);
+  const follow = useFollowEnd(state, actions);
+  const { ref, toEnd } = follow;
+  const hasQuestions = approvals.length > 0;
+  const { onScroll, isBelow } = useFirstQuestion(
+    ref,
+    hasQuestions ? (approvals[0]?.execution_id ?? '') : null,
+    follow,
+  );
+  // what waits below the first question is no news
+  const isBehind = follow.isBehind && (!hasQuestions || isBelow);
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
   const { retry, dismiss, approve, deny, send } = session;
@@ -94,7 +104,7 @@ function Chat(props: ChatViewProps): ReactElement {
           <Markdown text={discarded.text} />
         </div>
       )}
-      {approvals.length > 0 && (
+      {hasQuestions && (
         <ApprovalCards
           approvals={approvals}
           pending={detail?.pendingApprovals ?? []}
@@ -105,7 +115,7 @@ function Chat(props: ChatViewProps): ReactElement {
           nextFocus={ref}
         />
       )}
-      {!isBusy && status !== 'idle' && approvals.length === 0 && (
+      {!isBusy && status !== 'idle' && !hasQuestions && (
         <TurnEnd {...props} {...{ status, executionId, stop, onNewMessage }} trace={own} />
       )}
     </>

@@ -22,10 +22,10 @@ export type Align = 'left' | 'right' | 'center' | null;
 
 const maxDepth = 6;
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/;
-const heading = /^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/;
+const heading = /^ {0,3}(#{1,6})\s+(\S.*)?$/;
 const rule = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const item = /^( {0,12})([-*+]|\d{1,9}[.)])(?:\s+|$)(.*)$/;
-const delimiter = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const delimiter = /^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$/;
 const quoted = /^ {0,3}> ?/;
 
 /** The parts of a text, top to bottom. What fits no part is a paragraph: there is no wrong text. */
@@ -58,7 +58,7 @@ function blockAt(lines: readonly string[], at: number, depth: number): [Block, n
   const title = heading.exec(line);
   if (title)
     return [
-      { kind: 'heading', level: title[1]?.length ?? 1, text: title[2] ?? '', raw: line },
+      { kind: 'heading', level: title[1]?.length ?? 1, text: titleOf(title[2] ?? ''), raw: line },
       at + 1,
     ];
   if (rule.test(line)) return [{ kind: 'rule', raw: line }, at + 1];
@@ -73,8 +73,12 @@ function blockAt(lines: readonly string[], at: number, depth: number): [Block, n
   let end = at + 1;
   while (end < lines.length && !isBlank(lines[end]) && !beginsPart(lines, end)) end++;
   const text = rawTo(end).trim();
-  return [{ kind: 'paragraph', text: text.replaceAll(/ *\n */g, '\n'), raw: text }, end];
+  const lean = text.split('\n').map((each) => each.trim());
+  return [{ kind: 'paragraph', text: lean.join('\n'), raw: text }, end];
 }
+
+/** Without the marks that may close it. */
+const titleOf = (text: string): string => text.trimEnd().replace(/\s#+$/, '').trimEnd();
 
 /** What ends a paragraph without a blank line. */
 function beginsPart(lines: readonly string[], at: number): boolean {
@@ -149,7 +153,8 @@ function listAt(lines: readonly string[], at: number, depth: number): [Block, nu
 
 const isTable = (lines: readonly string[], at: number): boolean => {
   const [head = '', below = ''] = [lines[at], lines[at + 1]];
-  if (!head.includes('|') || !delimiter.test(below) || !below.includes('-')) return false;
+  if (!head.includes('|') || !/^ {0,3}[|:-]/.test(below)) return false;
+  if (!delimiter.test(below.trim())) return false;
   return cellsOf(head).length === cellsOf(below).length;
 };
 

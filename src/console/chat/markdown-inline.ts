@@ -22,7 +22,8 @@ export function safeHref(target: string): string | null {
 
 const link =
   /!?\[((?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,500})\]\(\s*<?([^\s<>()]{0,2000}(?:\([^\s<>()]{0,500}\)[^\s<>()]{0,500}){0,4})>?(?:\s+(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'))?\s*\)/y;
-const address = /https?:\/\/[^\s<>"'`]+/iy;
+/** Bounded: one that cannot be read is not looked through again from each place in it. */
+const address = /https?:\/\/[^\s<>"'`]{1,2000}/iy;
 const emphasis = [
   ['**', 'strong'],
   ['__', 'strong'],
@@ -83,11 +84,12 @@ function special(text: string, at: number, depth: number, endless: Set<string>):
 }
 
 function codeAt(text: string, at: number, endless: Set<string>): Found | null {
-  let size = 1;
-  while (text[at + size] === '`') size++;
-  const fence = '`'.repeat(size);
   // the middle of a longer run is not the beginning of one
-  if (size > maxFence || endless.has(fence) || text[at - 1] === '`') return null;
+  if (text[at - 1] === '`') return null;
+  let size = 1;
+  while (size <= maxFence && text[at + size] === '`') size++;
+  const fence = '`'.repeat(size);
+  if (size > maxFence || endless.has(fence)) return null;
   let end = text.indexOf(fence, at + size);
   while (end >= 0 && text[end + size] === '`') {
     while (text[end] === '`') end++;
@@ -98,7 +100,8 @@ function codeAt(text: string, at: number, endless: Set<string>): Found | null {
     return null;
   }
   const inner = text.slice(at + size, end).replaceAll('\n', ' ');
-  const shown = /^ .*\S.* $/.test(inner) ? inner.slice(1, -1) : inner;
+  const isPadded = inner.startsWith(' ') && inner.endsWith(' ') && inner.trim() !== '';
+  const shown = isPadded ? inner.slice(1, -1) : inner;
   return { part: { kind: 'code', text: shown }, next: end + size };
 }
 
@@ -123,7 +126,9 @@ function addressAt(text: string, at: number): Found | null {
   address.lastIndex = at;
   const [seen] = address.exec(text) ?? [];
   if (seen === undefined) return null;
-  const trimmed = seen.replace(/[.,;:!?*_~)\]]+$/, '');
+  let length = seen.length;
+  while (length > 0 && '.,;:!?*_~)]'.includes(seen[length - 1] ?? '')) length--;
+  const trimmed = seen.slice(0, length);
   // a closing bracket belongs to the address if it was opened in it
   const shown = trimmed.includes('(') && seen[trimmed.length] === ')' ? `${trimmed})` : trimmed;
   const href = safeHref(shown);

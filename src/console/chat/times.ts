@@ -1,13 +1,6 @@
-/** "0.31 s", "12.3 s", "4m 12s": as exact as a person needs it. */
-export function durationText(ms: number): string {
-  if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
-  return `${Math.floor(seconds / 3_600)}h ${Math.floor((seconds % 3_600) / 60)}m`;
-}
+import { durationText } from '../trace/trace-format.ts';
 
-/** "4 s", "2m 5s": for a number that changes while it is read. */
+/** "4 s", "2m 05s": for a number that changes while it is read. */
 export const elapsedText = (ms: number): string =>
   ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : durationText(ms);
 

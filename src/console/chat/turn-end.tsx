@@ -6,7 +6,7 @@ import type { UiStop } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
-import { durationText } from './times.ts';
+import { durationText, moneyText } from '../trace/trace-format.ts';
 
 export interface TurnEndProps extends Pick<
   ChatViewProps,
@@ -85,7 +85,7 @@ function Completed(props: TurnEndProps & { readonly link: ReactElement | null })
   const parts = [
     steps === null ? 'Completed' : `Completed in ${steps === 1 ? '1 step' : `${steps} steps`}`,
     ...(trace ? [durationText(trace.totals.seconds.used * 1000)] : []),
-    ...(trace && trace.totals.cost.used !== null ? [costText(trace.totals.cost.used)] : []),
+    ...(trace && trace.totals.cost.used !== null ? [moneyText(trace.totals.cost.used)] : []),
   ];
   return (
     <p className="completed">
@@ -95,6 +95,3 @@ function Completed(props: TurnEndProps & { readonly link: ReactElement | null })
     </p>
   );
 }
-
-const costText = (cost: number): string =>
-  `$${cost.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;

@@ -126,7 +126,8 @@ export function turnItems(
       const fact = facts.calls.get(call.call.id) ?? null;
       origin.tries.push({ kind: 'call', row: call, fact });
       Object.assign(origin, { row: call, fact, step: place });
-      if (origin.group === open) open.to = step ?? open.to;
+      // its row holds a try of this step too, wherever the row stands
+      if (origin.group.from !== null) origin.group.to = step ?? origin.group.to;
     }
     if (fresh.length === 0) continue;
     const isJoined: boolean = first !== null && first.group === open;

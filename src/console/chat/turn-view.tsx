@@ -5,6 +5,7 @@ import type { ConversationRow } from '../../react/conversation-rows.ts';
 import { Glyph } from '../glyphs.tsx';
 import { CallGroup, FailureGroup } from './call-group.tsx';
 import { Markdown } from './markdown.tsx';
+import { stopNote } from './stop-note.ts';
 import { clockText } from './times.ts';
 import type { TurnFacts } from './trace-facts.ts';
 import { turnItems, type GrantedLine, type TurnItem } from './turn-items.ts';
@@ -88,11 +89,16 @@ function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
         </p>
       );
     default: {
-      const isNow = item.kind === 'note' && item.message.metadata.status_type !== 'error';
+      const { content, metadata } = item.message;
+      const isNow = metadata.status_type !== 'error';
+      const { glyph, text } =
+        item.kind === 'stop'
+          ? stopNote(item.message)
+          : { glyph: isNow ? ('working' as const) : ('failed' as const), text: content };
       return (
-        <p className="status-line" data-kind={item.message.metadata.status_type}>
-          <Glyph name={isNow ? 'working' : item.kind === 'stop' ? 'stopped' : 'failed'} size={14} />
-          <span>{item.message.content}</span>
+        <p className="status-line" data-kind={metadata.status_type}>
+          <Glyph name={glyph} size={14} />
+          <span>{text}</span>
         </p>
       );
     }

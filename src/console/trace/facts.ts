@@ -23,7 +23,7 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   for (const { name, state, error } of tools)
     if (state === 'error' || state === 'timeout')
       facts.push({
-        text: `${name}: ${state === 'timeout' ? 'timeout' : shortened(error ?? 'failed')}`,
+        text: `${name}: ${state === 'timeout' ? 'timeout' : problemText(step, error)}`,
         isBad: true,
       });
     else if (state === 'denied' || state === 'blocked' || state === 'aborted')
@@ -33,9 +33,16 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   return [...facts, ...notesOf(step.notes)];
 }
 
-/** The whole of it is in the voice that judged it. */
+/** What a voice quotes right below is not said twice. */
+function problemText({ outcome }: TraceStep, error: string | null): string {
+  const isQuoted = error && outcome?.evaluations.some(({ reason }) => reason.includes(error));
+  return error === null || isQuoted ? 'failed' : shortened(error);
+}
+
+/** All of it, unless it is a page: then what the record keeps is in the chat. */
 const shortened = (error: string): string =>
-  error.length > 120 ? `${error.slice(0, 119).trimEnd()}…` : error;
+  error.length > longest ? `${error.slice(0, longest - 1).trimEnd()}…` : error;
+const longest = 600;
 
 const known: Readonly<Record<string, string>> = {
   argsEdited: 'arguments edited by a person',

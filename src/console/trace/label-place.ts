@@ -22,6 +22,8 @@ export const partsWidth = (parts: readonly LabelPart[]): number =>
     Math.max(0, parts.length - 1) * 4,
   );
 
+const textOf = (parts: readonly LabelPart[]): string => parts.map(({ text }) => text).join(' ');
+
 /** The whole stretch of a lane that is drawn, in pixels. */
 export function extentOf(
   { pieces }: Lane,
@@ -42,7 +44,7 @@ export function placeLabel(lane: Lane, plotWidth: number, chartWidth: number): P
   const offset = { right: to + gap, left: chartWidth - from + gap };
   const first = (from + to) / 2 > chartWidth / 2 ? 'left' : 'right';
   const second = first === 'left' ? 'right' : 'left';
-  for (const [i, parts] of lane.labels.entries())
+  for (const parts of lane.labels)
     for (const side of [first, second] as const)
       if (partsWidth(parts) <= room[side])
         return {
@@ -50,7 +52,7 @@ export function placeLabel(lane: Lane, plotWidth: number, chartWidth: number): P
           side,
           offset: offset[side],
           maxWidth: room[side],
-          title: i === 0 ? null : lane.title,
+          title: textOf(parts) === lane.title ? null : lane.title,
         };
   const side = room.left > room.right ? 'left' : 'right';
   return {

@@ -52,16 +52,12 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
     });
   }
   const extra = extraOf(bar, waitMs);
-  const labels = lengths(bar).flatMap((cut) => {
-    const label = labelOf(step, bar, waitMs > 0, cut);
-    return extra.length > 0 ? [[...label, ...extra], label] : [label];
-  });
+  const label = labelOf(step, bar, waitMs > 0, problemWord(bar));
   return {
     key: bar.callId ?? `${bar.kind}:${index}`,
     pieces,
-    // an error in few words with what came of it says more than the error at length
-    labels: labels.toSorted((a, b) => b.length - a.length),
-    title: [...labelOf(step, bar, waitMs > 0, Infinity), ...extra]
+    labels: extra.length > 0 ? [[...label, ...extra], label] : [label],
+    title: [...labelOf(step, bar, waitMs > 0, bar.error ?? problemWord(bar)), ...extra]
       .map(({ text }) => text)
       .join(' '),
   };
@@ -101,22 +97,14 @@ function lookOf(bar: TraceBar): PieceLook {
   return bar.state === 'ok' ? bar.kind : bar.kind === 'model' ? 'failed' : 'unused';
 }
 
-/** How much of an error may be shown; without one there is nothing to cut. */
-const lengths = (bar: TraceBar): readonly number[] =>
-  bar.error !== null && lookOf(bar) === 'failed' && bar.error.length > 6 ? [28, 12, 6] : [28];
-
-function short(text: string, length: number): string {
-  if (text.length <= length) return text;
-  // the status code of a provider says it all
-  const code = length < 20 ? /^\d{3}\b/.exec(text)?.[0] : undefined;
-  if (length < 12) return code ?? 'failed';
-  return code ?? `${text.slice(0, length - 1).trimEnd()}…`;
+/** One word, never half a sentence: all of an error is in the inspector. A provider's status code says it best. */
+function problemWord({ kind, state, error }: TraceBar): string {
+  if (state === 'timeout') return 'timeout';
+  return (kind === 'model' && /^[45]\d\d\b/.exec(error ?? '')?.[0]) || 'failed';
 }
 
-function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, cut: number): LabelPart[] {
+function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: string): LabelPart[] {
   const failed = lookOf(bar) === 'failed';
-  const problem =
-    bar.state === 'timeout' && cut !== Infinity ? 'timeout' : short(bar.error ?? 'failed', cut);
   if (waited && failed) return [{ text: problem, tone: 'failed' }];
   const label: LabelPart[] = [{ text: bar.name, tone: 'name' }];
   if (bar.state === 'waiting')

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { counted, durationText } from './trace-format.ts';
+import { counted, durationText, shareText } from './trace-format.ts';
 
 interface Part {
   readonly look: 'model' | 'tool' | 'backoff' | 'other';
@@ -36,7 +36,7 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
                 </span>
               </th>
               <td>{durationText(ms)}</td>
-              <td className="spent-share">{all > 0 ? `${Math.round((ms / all) * 100)} %` : '–'}</td>
+              <td className="spent-share">{shareText(ms, all)}</td>
             </tr>
           ))}
           {pausedMs > 0 && (

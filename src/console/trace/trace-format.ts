@@ -56,3 +56,11 @@ const trimmed = (seconds: number): string =>
 /** `1 call`, `2 calls`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`;
+
+/** Rounded, but what took time is never 0 %, and what left some is never all of it. */
+export function shareText(ms: number, all: number): string {
+  if (all <= 0) return '–';
+  const share = (ms / all) * 100;
+  if (share > 0 && share < 1) return '< 1 %';
+  return share < 100 && share > 99 ? '> 99 %' : `${Math.round(share)} %`;
+}

@@ -10,6 +10,7 @@ import { Totals } from './totals.tsx';
 import { useGrown } from './use-grown.ts';
 import { phone } from './use-media.ts';
 import { useStepKeys } from './use-step-keys.ts';
+import { WhyLine } from './why-line.tsx';
 
 /** Why every step went on and why the last one did not. */
 export function TraceView(props: TraceViewProps): ReactElement {
@@ -40,13 +41,19 @@ export function TraceView(props: TraceViewProps): ReactElement {
     if (hasPicked && window.matchMedia(phone).matches)
       inspector.current?.scrollIntoView({ block: 'start' });
   }, [hasPicked, selected]);
+  const toVerdict = (): void => {
+    const last = rows.at(-1);
+    if (last && last !== shown) select(last.number);
+    inspector.current?.scrollIntoView({ block: 'start' });
+  };
   useStepKeys(rows, at, select);
 
   if (rows.length === 0) return <NoSteps />;
   const canFollow = selected !== null && (at !== rows.length - 1 || trace.status === 'processing');
   return (
-    <div className="trace" data-key="trace">
+    <div className="trace" data-key="trace" data-status={trace.status}>
       <div className="trace-main">
+        <WhyLine trace={trace} onOpen={toVerdict} />
         <Totals trace={trace} />
         <Timeline
           trace={trace}

@@ -20,6 +20,13 @@ const units: Readonly<Record<string, MeterUnit>> = {
   SessionTimeLimit: 'seconds',
 };
 
+/** A limit as it was set: `$1.00`, `180 s`, `300,000`. */
+export function limitText(criterion: string, limit: number): string {
+  const unit = units[criterion] ?? 'count';
+  if (unit === 'money') return moneyLimitText(limit);
+  return unit === 'seconds' ? secondsOfText(0, limit)[1] : countText(limit);
+}
+
 /** The numbers that a voice recorded; null for voices that count nothing. */
 export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
   const { context, criterion } = evaluation;

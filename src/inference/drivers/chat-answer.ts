@@ -167,7 +167,7 @@ export class ChatAnswer {
 }
 
 /** A whole body: an answer, an error that came with HTTP 200, or nothing that can be read. */
-export function readChatBody(text: string, origin: AnswerOrigin): InferenceResponse | AgentError {
+function readChatBody(text: string, origin: AnswerOrigin): InferenceResponse | AgentError {
   const { status, headers, server, now } = origin;
   const parsed = parseJson(text);
   if (!parsed.ok)

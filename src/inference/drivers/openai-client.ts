@@ -79,7 +79,7 @@ function wrapped(client: OpenAI, clock: Clock): OpenAI {
 }
 
 /** Null for a server of one's own, which often needs none. */
-export function keyOf(options: OpenAIConnection): string | null {
+function keyOf(options: OpenAIConnection): string | null {
   const variable = options.apiKeyVariable ?? (isHome(options) ? 'OPENAI_API_KEY' : null);
   const key = (options.apiKey ?? (variable === null ? undefined : environment(variable)))?.trim();
   if (key) {

@@ -22,9 +22,7 @@ export interface KeyValueRange {
 export interface KeyValueDriver {
   readonly name: string;
   /** The entries that are there, in any order. */
-  get(
-    keys: readonly string[],
-  ): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
+  get(keys: readonly string[]): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
   list(range: KeyValueRange): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
   /** Makes all changes at once if the value of `check` is still that one (null: not there), else none and says false. */
   write(changes: readonly KeyValueChange[], check: KeyValueChange): boolean | Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { CommandRow } from '../session-store.ts';
+import type { CommandRow, RowRange } from '../session-store.ts';
 import type { KeyValueRange } from './key-value-driver.ts';
 import type { KeptRow } from './session-rules.ts';
 
@@ -38,8 +38,10 @@ export const movedKey = (key: string, id: string): string =>
   ['of', part(id), ...key.split('/').slice(2)].join('/');
 
 /** A resume comes before messages. */
-export const commandKey = (id: string, { kind, number }: Pick<CommandRow, 'kind' | 'number'>): string =>
-  rowKey(id, 'command', kind === 'resume' ? 'a' : 'b', number);
+export const commandKey = (
+  id: string,
+  { kind, number }: Pick<CommandRow, 'kind' | 'number'>,
+): string => rowKey(id, 'command', kind === 'resume' ? 'a' : 'b', number);
 
 export const byChange = (updatedAt: string, id: string): string => path('changed', updatedAt, id);
 export const byOwner = (owner: string, updatedAt: string, id: string): string =>
@@ -61,4 +63,12 @@ export const under = (...parts: readonly (string | number)[]): KeyValueRange => 
   before: `${path(...parts)}0`,
   reverse: false,
   limit: Number.MAX_SAFE_INTEGER,
+});
+
+/** The newest of those rows that fit, newest first. */
+export const inRange = (rows: KeyValueRange, { from, before, limit }: RowRange): KeyValueRange => ({
+  from: from === undefined ? rows.from : rows.from + part(from),
+  before: before === undefined ? rows.before : rows.from + part(before),
+  reverse: true,
+  limit: limit ?? rows.limit,
 });

@@ -1,5 +1,4 @@
 import { AgentError } from '../../errors/agent-error.ts';
-import type { Commit } from '../session-store.ts';
 import type { KeyValueChange, KeyValueRange, KeyValues } from './key-value-driver.ts';
 import { indexKeys, type KeptSession, sessionKey } from './key-value-layout.ts';
 
@@ -23,7 +22,10 @@ export async function change<T>(
   kv: KeyValues,
   id: string,
   keys: readonly string[],
-  decide: (session: KeptSession | null, found: ReadonlyMap<string, string>) => Turn<T> | Promise<Turn<T>>,
+  decide: (
+    session: KeptSession | null,
+    found: ReadonlyMap<string, string>,
+  ) => Turn<T> | Promise<Turn<T>>,
 ): Promise<T> {
   const key = sessionKey(id);
   for (let tries = 1; tries <= TRIES; tries++) {
@@ -44,7 +46,10 @@ export async function change<T>(
 }
 
 /** The session's entry and its places in the indexes, where they differ. */
-function entriesOf(before: KeptSession | null, next: Omit<KeptSession, 'changes'> | null): KeyValueChange[] {
+function entriesOf(
+  before: KeptSession | null,
+  next: Omit<KeptSession, 'changes'> | null,
+): KeyValueChange[] {
   const id = (next ?? before)?.row.id ?? '';
   const old = new Set(before ? indexKeys(before.row) : []);
   const now = new Set(next ? indexKeys(next.row) : []);
@@ -114,6 +119,3 @@ async function* pages(
     else from = `${last} `; // a space comes before all that a key can go on with
   }
 }
-
-/** What a commit reads before it writes. */
-export const isEnd = (commit: Commit, end: Commit['end']): boolean => commit.end === end;

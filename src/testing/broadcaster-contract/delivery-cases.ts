@@ -160,7 +160,6 @@ async function failure(call: () => Promise<void> | void): Promise<unknown> {
 }
 
 function isTyped(error: unknown, retryable: boolean, what: string): void {
-  const seen =
-    error instanceof BroadcastError ? { retryable: error.retryable } : { error: String(error) };
+  const seen = BroadcastError.is(error) ? { retryable: error.retryable } : { error: String(error) };
   same(seen, { retryable }, `${what}: the BroadcastError`);
 }

@@ -13,6 +13,7 @@ import {
   type RigCase,
   root,
   step,
+  untouched,
 } from './rig.ts';
 
 const later = { executionId: 'exe-2' };
@@ -87,22 +88,7 @@ export const keepingCases: readonly RigCase[] = [
       const before = await row(source.id);
       const session = copy();
       same(await store.fork(source.id, session), true, 'the fork');
-      same(
-        await row(session.id),
-        {
-          ...session,
-          phase: 'idle',
-          revision: 0,
-          token: 0,
-          worker: null,
-          isLeased: false,
-          stopReason: null,
-          pauseReason: null,
-          seq: 0,
-          updatedAt: session.createdAt,
-        },
-        'the forked session',
-      );
+      same(await row(session.id), untouched(session), 'the forked session');
       same(
         await store.messages(session.id, ''),
         [0, 1, 2].map((n) => message(n)),

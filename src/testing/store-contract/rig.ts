@@ -66,6 +66,20 @@ export const at = (second: number): string =>
 
 export const fresh = (kind: string): string => `${kind}-${uuid()}`;
 
+/** The row of a session that nobody has worked on. */
+export const untouched = (session: NewSessionRow): SessionRow => ({
+  ...session,
+  phase: 'idle',
+  revision: 0,
+  token: 0,
+  worker: null,
+  isLeased: false,
+  stopReason: null,
+  pauseReason: null,
+  seq: 0,
+  updatedAt: session.createdAt,
+});
+
 export const root = (
   patch: Partial<NonNullable<Commit['root']>> = {},
 ): NonNullable<Commit['root']> => ({

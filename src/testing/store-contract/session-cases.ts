@@ -1,6 +1,6 @@
 import type { SessionRow, SessionStore } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
-import { at, command, EXECUTION, fresh, type RigCase, root } from './rig.ts';
+import { at, command, EXECUTION, fresh, type RigCase, root, untouched } from './rig.ts';
 
 /** All pages of an owner's sessions. */
 async function everyPage(store: SessionStore, owner: string, limit: number): Promise<SessionRow[]> {
@@ -28,22 +28,7 @@ export const sessionCases: readonly RigCase[] = [
         messageCount: 3,
         stepCount: 2,
       });
-      same(
-        await row(session.id),
-        {
-          ...session,
-          phase: 'idle',
-          revision: 0,
-          token: 0,
-          worker: null,
-          isLeased: false,
-          stopReason: null,
-          pauseReason: null,
-          seq: 0,
-          updatedAt: session.createdAt,
-        },
-        'the new session',
-      );
+      same(await row(session.id), untouched(session), 'the new session');
       same(await store.nextCommand(session.id), null, 'its next command');
     },
   },

@@ -10,8 +10,9 @@ type HeaderRecord = Readonly<Record<string, string>>;
 export interface HttpOptions {
   /** A function is asked before each request: for tokens that change. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
+  // its own name is unknown to the types of Node
   /** `include` to send cookies to another origin. */
-  readonly credentials?: RequestCredentials;
+  readonly credentials?: RequestInit['credentials'];
   readonly fetch?: typeof fetch;
 }
 

@@ -47,6 +47,7 @@ export interface SessionDesk {
 /** Finished ones that are remembered: only the newest can still matter. */
 const maxKept = 50;
 
+/** What a user does, as a screen shows it: at once, with its progress and its failure. */
 export function sessionDesk(store: SessionStore, actions: () => AgentSessionActions): SessionDesk {
   const work = new Map<string, () => Promise<unknown>>();
 

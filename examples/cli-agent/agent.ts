@@ -1,0 +1,49 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { AgentBuilder, defineTool, ErrorPolicy, type Agent } from 'onward';
+import * as z from 'zod';
+import { standIn } from './stand-in.ts';
+
+// a real one: const model = openai('gpt-5-mini'), from 'onward/drivers/openai'
+const model = standIn();
+
+/** Looks after the files of one folder: it may list and read them, and asks before it deletes one. */
+export function fileAgent(folder: string): Agent {
+  const file = z.object({ file: z.string().describe('The name of a file in the folder.') });
+  // only the last part of a path counts, so nothing outside the folder can be named
+  const inFolder = (name: string): string => join(folder, basename(name));
+
+  const listFiles = defineTool({
+    name: 'list_files',
+    description: 'The names of the files in the folder.',
+    execute: async () => {
+      const entries = await readdir(folder, { withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    },
+  });
+  const readText = defineTool({
+    name: 'read_file',
+    description: 'The beginning of a text file.',
+    parameters: file,
+    execute: async ({ file }) => (await readFile(inFolder(file), 'utf8')).slice(0, 4_000),
+  });
+  const deleteFile = defineTool({
+    name: 'delete_file',
+    description: 'Deletes a file for good.',
+    parameters: file,
+    needsApproval: true,
+    execute: async ({ file }) => {
+      await rm(inFolder(file));
+      return `${file} is deleted`;
+    },
+  });
+
+  return AgentBuilder.base()
+    .withName('files')
+    .withSystemPrompt('You look after the files of one folder.')
+    .withModel(model)
+    .withTools(listFiles, readText, deleteFile)
+    .withErrorPolicy(ErrorPolicy.retryToolErrors(2)) // the model sees what failed, and may try again
+    .withMaxSteps(5)
+    .build();
+}

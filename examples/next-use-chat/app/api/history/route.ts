@@ -1,0 +1,24 @@
+import { AgentError } from 'onward';
+import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
+import { sessions } from '../../../agents.ts';
+import { newVisitor, visitorOf } from '../../../visitor.ts';
+
+/** The conversation that a page opens with, as messages of the AI SDK. */
+export async function GET(request: Request): Promise<Response> {
+  const owner = visitorOf(request);
+  if (owner === null) return Response.json([], { headers: { 'set-cookie': newVisitor() } });
+  const id = new URL(request.url).searchParams.get('chat') ?? '';
+  const runtime = sessions();
+  try {
+    const [{ items }, { items: steps }, { pendingApprovals }] = await Promise.all([
+      runtime.messages(id, { owner, limit: 200 }),
+      runtime.steps(id, { owner, limit: 200 }),
+      runtime.get(id, { owner }),
+    ]);
+    return Response.json(uiMessagesFrom(items, { steps, pendingApprovals }));
+  } catch (error) {
+    // nothing was said yet: the first message begins the session
+    if (AgentError.is(error, 'session_not_found')) return Response.json([]);
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import type { ReactElement } from 'react';
+import type { Trace } from '../../trace/trace.ts';
+import { Glyph, statusGlyph } from '../glyphs.tsx';
+import { stacked, useMedia } from './use-media.ts';
+
+/** Where the ladder stands far below: why it stands still comes first, and leads there. */
+export function WhyLine({
+  trace,
+  onOpen,
+}: {
+  readonly trace: Trace;
+  readonly onOpen: () => void;
+}): ReactElement | null {
+  const isStacked = useMedia(stacked);
+  const { stop, status } = trace;
+  if (!isStacked || !stop) return null;
+  return (
+    <button type="button" className="trace-why" data-status={status} onClick={onOpen}>
+      <Glyph name={statusGlyph[status]} size={14} />
+      <span>
+        <b>{stop.lead}</b> {stop.because}
+      </span>
+      <Glyph name="down" size={12} />
+    </button>
+  );
+}

@@ -1,0 +1,136 @@
+import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../session-store.ts';
+import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
+import {
+  byChange,
+  byOwner,
+  type KeptSession,
+  movedKey,
+  rowKey,
+  sessionKey,
+  tableOf,
+  under,
+} from './key-value-layout.ts';
+import { change, rowsIn, sessionsIn } from './key-value-session.ts';
+import { bytesOf, newRow } from './session-rules.ts';
+
+export const newSession = (row: NewSessionRow): Omit<KeptSession, 'changes'> => ({
+  row: newRow(row),
+  leasedUntil: 0,
+  lastCommand: 0,
+});
+
+const everything = (kv: KeyValues, id: string): Promise<readonly KeyValueEntry[]> =>
+  kv.list(under('of', id));
+
+const removal = ([key]: KeyValueEntry): KeyValueChange => [key, null];
+
+export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow): Promise<boolean> {
+  for (;;) {
+    const before = (await kv.get([sessionKey(fromId)])).get(sessionKey(fromId));
+    if (before === undefined) return false;
+    const copied = await conversation(kv, fromId, row);
+    // whoever changed the source meanwhile may have changed what was read
+    if ((await kv.get([sessionKey(fromId)])).get(sessionKey(fromId)) !== before) continue;
+    return change(kv, row.id, [], (session) =>
+      session
+        ? { result: false }
+        : {
+            result: true,
+            next: newSession(row),
+            rows: copied.map(([key, value]) => [movedKey(key, row.id), value]),
+          },
+    );
+  }
+}
+
+/** Messages and steps below the counts, and the large values that they may name. */
+async function conversation(
+  kv: KeyValues,
+  id: string,
+  { messageCount, stepCount }: NewSessionRow,
+): Promise<readonly KeyValueEntry[]> {
+  const below = (table: 'message' | 'step', count: number): Promise<readonly KeyValueEntry[]> =>
+    kv.list({ ...under('of', id, table, ''), before: rowKey(id, table, '', count) });
+  const messages = await below('message', messageCount);
+  const steps = await below('step', stepCount);
+  const executions = new Set(steps.map(([, value]) => (JSON.parse(value) as StepRow).executionId));
+  const blobs = (await kv.list(under('of', id, 'blob'))).filter(([, value]) => {
+    const { scope } = JSON.parse(value) as BlobRow;
+    return scope === '' || executions.has(scope);
+  });
+  return [...messages, ...steps, ...blobs];
+}
+
+export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>
+  change(kv, id, [], async (session) =>
+    session
+      ? { result: true, next: null, rows: (await everything(kv, id)).map(removal) }
+      : { result: false },
+  );
+
+export async function pruneSessions(
+  kv: KeyValues,
+  { olderThan, owner }: { readonly olderThan: string; readonly owner?: string },
+): Promise<{ readonly sessions: number; readonly rows: number }> {
+  const isDue = ({ row }: KeptSession): boolean =>
+    row.phase === 'idle' && row.updatedAt < olderThan;
+  const range =
+    owner === undefined
+      ? { ...under('changed'), before: byChange(olderThan, '') }
+      : { ...under('owner', owner), before: byOwner(owner, olderThan, '') };
+  let [sessions, rows] = [0, 0];
+  for (const { row } of await sessionsIn(kv, range, isDue)) {
+    const dropped = await change(kv, row.id, [], async (session) => {
+      if (!session || !isDue(session)) return { result: 0 };
+      const old = await notNeeded(kv, session);
+      return old.length === 0
+        ? { result: 0 }
+        : { result: old.length, next: session, rows: old.map(removal) };
+    });
+    sessions += Number(dropped > 0);
+    rows += dropped;
+  }
+  return { sessions, rows };
+}
+
+/** What only earlier executions needed. */
+async function notNeeded(kv: KeyValues, { row }: KeptSession): Promise<KeyValueEntry[]> {
+  const [lastStep] = await rowsIn<StepRow>(kv, {
+    ...under('of', row.id, 'step', ''),
+    reverse: true,
+    limit: 1,
+  });
+  const last = row.executionId ?? lastStep?.executionId ?? '';
+  const entries = await everything(kv, row.id);
+  const agents = entries
+    .filter(([key]) => tableOf(key) === 'agent')
+    .map(([, value]) => JSON.parse(value) as AgentRow);
+  const kept = new Set(agents.flatMap((a) => (a.executionId === last ? [a.agentId] : [])));
+  const gone = new Set(agents.map(({ agentId }) => agentId).filter((id) => !kept.has(id)));
+  return entries.filter(([key, value]) => {
+    const entry = JSON.parse(value) as { agentId: string; executionId: string; scope: string };
+    switch (tableOf(key)) {
+      case 'event':
+        return true;
+      case 'step':
+      case 'agent':
+      case 'call':
+        return entry.executionId !== last;
+      case 'blob':
+        return entry.scope !== '' && entry.scope !== last;
+      case 'message':
+        return gone.has(entry.agentId);
+      default:
+        return false;
+    }
+  });
+}
+
+export async function sizeOf(kv: KeyValues, id: string): Promise<{ rows: number; bytes: number }> {
+  const text = (await kv.get([sessionKey(id)])).get(sessionKey(id));
+  if (text === undefined) return { rows: 0, bytes: 0 };
+  type Row = Parameters<typeof bytesOf>[0];
+  const rows = (await everything(kv, id)).map(([, value]) => JSON.parse(value) as Row);
+  const all = [(JSON.parse(text) as KeptSession).row, ...rows];
+  return { rows: all.length, bytes: all.reduce((sum, row) => sum + bytesOf(row), 0) };
+}

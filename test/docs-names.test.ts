@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fencesOf, proseOf } from '../docs-tools/markdown.ts';
+import { guides, type Page } from '../docs-tools/pages.ts';
+import { readPublicApi } from '../docs-tools/public-api.ts';
+
+const wordsIn = (text: string): readonly string[] => text.match(/[A-Za-z_$][\w$]*/g) ?? [];
+
+/** Every word of a public signature, comments aside: names, members, parameters, literals. */
+const { subpaths, shapes } = readPublicApi();
+const declared = [...subpaths.flatMap(({ names }) => names), ...shapes].flatMap((one) => [
+  one.name,
+  ...one.declarations.flatMap(({ text }) => wordsIn(text.replaceAll(/\/\*[\s\S]*?\*\//g, ''))),
+]);
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
+  .map((file) => readFileSync(`src/${file}`, 'utf8'));
+/** Names of criteria, error codes and the like stand in the sources as text. */
+const said = sources.flatMap((text) => text.match(/'[\w.:-]+'/g) ?? []).flatMap(wordsIn);
+const ours = new Set([...declared, ...said]);
+const inside = new Set(sources.flatMap(wordsIn));
+
+/** Names that pages speak about and that are not ours: add to it what is, and mend what is not. */
+const ofOthers = new Set(
+  [
+    'JSON stringify parse toString innerHTML', // JavaScript and the browser
+    'useChat onData onFinish resumeStream addToolOutput streamText generateText fullStream ToolLoopAgent google', // AI SDK
+    'getStateHistory interrupt Command RetryPolicy createReactAgent', // LangGraph
+    'RunState fromString outputType', // OpenAI Agents
+    'CanDecideToContinue CanExplainContinuation CanResolveErrorContext AgentErrorContextResolver', // InstructorPHP
+    'ErrorPresenceCheck RetryLimit ReverbAgentEventAdapter looksLikeToolCallArgs', // and applications on it
+    'bearerToken toStandardJsonSchema', // Echo, valibot
+    'use all', // Hono, Express
+  ].flatMap(wordsIn),
+);
+
+/** Pages for those who work on the sources. */
+const aboutSources = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md']);
+
+/** Code in the prose that reads like a name of an API: `callOf(…)`, `object.member`, `twoWords`. */
+function apiNamesIn(code: string): readonly string[] {
+  const [head = ''] = code.split('(');
+  if (!/^[\w$.]+$/.test(head) || /\.(?:[cm]?[jt]sx?|json|md|db|css)$/.test(head)) return [];
+  const parts = head.split('.').filter((part) => /^[A-Za-z_$]/.test(part));
+  // the object before a dot is mostly a variable of the reader
+  if (parts.length > 1) return parts.filter((part, i) => i > 0 || /^[A-Z]/.test(part));
+  return code.includes('(') || /[a-z][A-Z]/.test(head) ? parts : [];
+}
+
+/** Names of a page that nobody knows. */
+function strangeIn({ file, text }: Page): readonly string[] {
+  const shown = new Set(fencesOf(text).flatMap(({ code }) => wordsIn(code)));
+  const known = aboutSources.has(file) ? inside : ours;
+  return [...proseOf(text).matchAll(/`([^`\n]+)`/g)]
+    .flatMap(([, code = '']) => apiNamesIn(code))
+    .filter((name) => !known.has(name) && !shown.has(name) && !ofOthers.has(name))
+    .map((name) => `${file}: ${name}`);
+}
+
+describe('names in the prose of the docs', () => {
+  it('exist', () => {
+    expect([...new Set(guides().flatMap(strangeIn))].toSorted()).toEqual([]);
+  });
+
+  it.each([
+    ['`withMaxSteps(5)`, `state.stopReason`, `StopReason.Completed` and `npm run x`', []],
+    ['`withMaxStep(5)`', ['withMaxStep']],
+    ['`state.stopCause`', ['stopCause']],
+    ['`AgentStateful`', ['AgentStateful']],
+    ['`Messages.form(list)`', ['form']],
+  ])('a wrong one is seen: %s', (text, strange) => {
+    expect(strangeIn({ file: 'page', text })).toEqual(strange.map((name) => `page: ${name}`));
+  });
+});

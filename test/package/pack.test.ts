@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, posix, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { packed, type Packed } from './packed.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'onward-pack-'));
+const unpacked = join(folder, 'package');
+const MEGABYTE = 1024 * 1024;
+
+let pack: Packed;
+let paths: string[];
+beforeAll(async () => {
+  pack = await packed('.', folder);
+  paths = pack.files.map(({ path }) => path);
+  await run('tar', ['-xzf', pack.tarball, '-C', folder]);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const read = (path: string): string => readFileSync(join(unpacked, path), 'utf8');
+const ending = (...endings: string[]): string[] =>
+  paths.filter((path) => endings.some((end) => path.endsWith(end)));
+
+describe('the packed package', () => {
+  it('publint has nothing to say', async () => {
+    const tarball = new Uint8Array(readFileSync(pack.tarball)).buffer;
+    const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  it('its types are right for every way of importing it', async () => {
+    const attw = resolve('node_modules/@arethetypeswrong/cli/dist/index.js');
+    const argv = [pack.tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'];
+    const said = await run(
+      process.execPath,
+      [attw, ...argv, '--exclude-entrypoints', 'react/styles.css'],
+      { maxBuffer: 16 * MEGABYTE },
+    ).then(
+      () => '',
+      (error: unknown) => (error as { readonly stdout: string }).stdout,
+    );
+    expect(said).toBe('');
+  });
+
+  it('holds what people read, the command and the console', () => {
+    expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md']));
+    expect(paths.filter((path) => /^dist\/console\/.*\.(?:html|js|css|svg)$/.test(path))).toEqual(
+      expect.arrayContaining(['dist/console/index.html', 'dist/console/icon.svg']),
+    );
+    const index = read('dist/console/index.html');
+    const linked = [...index.matchAll(/(?:src|href)="(?:\.?\/)?([^":]+)"/g)].map(([, to]) => to!);
+    expect(linked.length).toBeGreaterThan(2);
+    for (const to of linked) expect(paths).toContain(posix.join('dist/console', to));
+    const { bin } = JSON.parse(read('package.json')) as { bin: Record<string, string> };
+    expect(read(bin['onward']!).split('\n')[0]).toBe('#!/usr/bin/env node');
+  });
+
+  it('holds nothing that is ours alone', () => {
+    expect(
+      paths.filter((path) => !/^(?:dist|src)\/|^(?:[A-Z]+(?:\.md)?|package\.json)$/.test(path)),
+    ).toEqual([]);
+    expect(
+      paths.filter((path) => /\.test\.|\.tsbuildinfo$|fixture|__snapshots__/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('every map leads to a source: in the package, or in the map itself', () => {
+    const maps = ending('.map');
+    expect(maps.length).toBeGreaterThan(20);
+    const lost = maps.flatMap((path) => {
+      const map = JSON.parse(read(path)) as {
+        readonly sources: readonly string[];
+        readonly sourcesContent?: readonly (string | null)[];
+      };
+      return map.sources
+        .map((source) => posix.join(posix.dirname(path), source))
+        .filter((source, at) => !paths.includes(source) && !map.sourcesContent?.[at])
+        .map((source) => `${path} -> ${source}`);
+    });
+    expect(lost).toEqual([]);
+    const unmapped = ending('.js').filter((path) => {
+      const named = /\/\/# sourceMappingURL=(\S+)\s*$/.exec(read(path))?.[1];
+      return named !== undefined && !paths.includes(posix.join(posix.dirname(path), named));
+    });
+    expect(unmapped).toEqual([]);
+  });
+
+  it('every import leads somewhere: in the package, to Node, or to what package.json names', () => {
+    const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+    const named = { ...manifest['dependencies'], ...manifest['peerDependencies'] };
+    const modules = ending('.js').filter((path) => !/^(?:dist\/console|src)\//.test(path));
+    const lost = modules.flatMap((path) =>
+      [...read(path).matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)";$/gm)]
+        .map(([, to]) => to!)
+        .filter((to) => !to.startsWith('node:'))
+        .filter((to) =>
+          to.startsWith('.')
+            ? !paths.includes(posix.join(posix.dirname(path), to))
+            : !Object.hasOwn(named, to.replace(/^((?:@[^/]+\/)?[^/]+).*$/, '$1')),
+        )
+        .map((to) => `${path} -> ${to}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('stays small', () => {
+    expect(pack.size).toBeLessThan(1.6 * MEGABYTE);
+    expect(pack.unpackedSize).toBeLessThan(6 * MEGABYTE);
+  });
+});

@@ -1,0 +1,63 @@
+/** What a Node project imports that has installed no peer: every name has its types, and all of it runs. */
+import { AgentBuilder, defineTool, SessionRuntime, type AgentState } from 'onward';
+import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
+import { pusherBroadcaster } from 'onward/broadcasting/pusher';
+import { chatHandler } from 'onward/broadcasting/use-chat';
+import { defineConfig } from 'onward/config';
+import { aiSdk } from 'onward/drivers/ai-sdk';
+import { agentServer } from 'onward/server';
+import { serve } from 'onward/server/node';
+import { memoryStore } from 'onward/stores/memory';
+import { postgresStore } from 'onward/stores/postgres';
+import { sqliteStore } from 'onward/stores/sqlite';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import { newUiState, reduceEnvelope } from 'onward/ui';
+
+const add = defineTool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  parameters: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  },
+  execute: ({ a, b }) => Number(a) + Number(b),
+});
+const agent = AgentBuilder.base()
+  .withName('adder')
+  .withModel(
+    DeterministicDriver.fromSteps(
+      ScenarioStep.toolCall('add', { a: 1, b: 2 }),
+      ScenarioStep.final('3'),
+    ),
+  )
+  .withTools(add)
+  .build();
+
+const broadcaster = memoryBroadcaster();
+const adapter = new AgentEventEnvelopeAdapter({ broadcaster, sessionId: 's', executionId: 'e' });
+let screen = newUiState();
+broadcaster.subscribe('agent.s', (envelope) => {
+  screen = reduceEnvelope(screen, envelope);
+});
+const state: AgentState = await agent.run('1 + 2?', {
+  executionId: 'e',
+  wiretap: adapter.wiretap(),
+});
+await adapter.flush();
+console.log(state.status, state.output, screen.messages.length);
+
+const config = defineConfig({ name: 'Sums', agents: [agent] });
+const runtime = new SessionRuntime({ store: memoryStore(), agents: [agent] });
+const server = agentServer({ runtime, owner: () => 'ann' });
+const running = await serve({ fetch: server, port: 0 });
+const health = await fetch(`${running.url}/api/health`);
+console.log(config.name, health.status);
+await running.close();
+await server.close();
+
+console.log(
+  [aiSdk, pusherBroadcaster, chatHandler, postgresStore, sqliteStore]
+    .map((made) => typeof made)
+    .join(),
+);

@@ -1,0 +1,46 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { holdsConversation, startExample } from '../server/node-example.ts';
+import { launchBrowser } from '../setup/browser.ts';
+import { holdsChat, keepsOut, openTab, sessionIdOf } from './chat-page.ts';
+import { jiti } from './run.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+describe('the chat with Hono and React', () => {
+  it('is a chat in a browser, and an API for programs', async () => {
+    const example = await startExample({ args: [jiti, 'examples/chat-hono-react/server.ts'] });
+    const { url } = example;
+    const tab = await openTab(browser, url);
+    await holdsChat(tab);
+    await keepsOut(browser, url, sessionIdOf(tab.page));
+    // the browser itself tells of the wrong password
+    expect(tab.errors.filter((text) => !text.includes('401'))).toEqual([]);
+
+    const tokenOf = async (name: string, password: string) => {
+      const response = await fetch(`${url}/sign-in`, {
+        method: 'POST',
+        body: JSON.stringify({ name, password }),
+      });
+      const { token } = (await response.json()) as { token: string };
+      return { authorization: `Bearer ${token}` };
+    };
+    const client = await holdsConversation({
+      url,
+      headers: await tokenOf('ada', 'lovelace'),
+      others: await tokenOf('ben', 'franklin'),
+      message: 'I want my money back for A-1002',
+      tool: 'refund',
+      answer: 'Done: 240 euros for A-1002 are on their way.',
+    });
+    client.follow();
+    // with a page and a stream open
+    expect(await example.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** What runs TypeScript, as `npx jiti` does it. */
+export const jiti: string = createRequire(import.meta.url)
+  .resolve('jiti')
+  .replace(/lib[\\/]jiti\.[cm]?js$/, join('lib', 'jiti-cli.mjs'));
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'onward-starter-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program of an example in a folder until it ends by itself. */
+export function runStarter(
+  file: string,
+  options: { readonly cwd: string; readonly args?: readonly string[]; readonly input?: string },
+): Promise<Ended> {
+  const { cwd, args = [], input = '' } = options;
+  const child = spawn(process.execPath, [jiti, resolve('examples', file), ...args], {
+    cwd,
+    stdio: 'pipe',
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (data) => (stdout += String(data)));
+  child.stderr.on('data', (data) => (stderr += String(data)));
+  child.stdin.on('error', () => {}); // it may end before it has read all
+  child.stdin.end(input);
+  return new Promise((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code) => done({ code, stdout, stderr }));
+  });
+}
