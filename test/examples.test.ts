@@ -28,7 +28,7 @@ describe('examples', () => {
     expect(steady(prints ?? '')).toBe(example.prints);
   });
 
-  it('npm start runs the built support agent to its explanation', () => {
+  it('the built support agent runs to its explanation', () => {
     const { stdout, status } = spawnSync(process.execPath, ['build/examples/00-support-agent.js'], {
       encoding: 'utf8',
     });

@@ -57,7 +57,7 @@ it.each<[string, Partial<Session>]>([
     }),
   ],
   [
-    'create_lead failed · tool',
+    'create_lead failed',
     stopped('error', 'ErrorPolicyCriterion', { errorType: 'tool', toolName: 'create_lead' }),
   ],
   [

@@ -51,13 +51,13 @@ const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => strin
     const type = textIn(voice, 'errorType');
     if (failures === null || retries === null) return null;
     const used = `Retry limit · ${count(failures - 1)} / ${count(retries)}`;
-    return type === null ? used : `${used} · ${words(type)}`;
+    return `${used}${kindOf(type)}`;
   },
   error: (voice) => {
     const type = textIn(voice, 'errorType');
     const tool = textIn(voice, 'toolName');
     if (type === null) return null;
-    return tool === null ? `Model call failed · ${words(type)}` : `${tool} failed · ${words(type)}`;
+    return `${tool ?? 'Model call'} failed${kindOf(type)}`;
   },
   finish_reason: (voice) => {
     const reason = textIn(voice, 'finishReason');
@@ -69,6 +69,10 @@ const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => strin
     return tool === null ? null : `No progress · ${tool}`;
   },
 };
+
+/** That a tool or a model has failed is said already. */
+const kindOf = (type: string | null): string =>
+  type === null || type === 'tool' || type === 'model' ? '' : ` · ${words(type)}`;
 
 function limitText(
   voice: ContinuationEvaluation,

@@ -119,7 +119,8 @@ const whatFailed = (voice: ContinuationEvaluation): string =>
 
 function errorType(voice: ContinuationEvaluation): string {
   const type = textIn(voice, 'errorType');
-  return type === null ? '' : ` (${words(type)})`;
+  // that a tool or a model has failed is said already
+  return type === null || type === 'tool' || type === 'model' ? '' : ` (${words(type)})`;
 }
 
 const allUsed = (retries: number): string => {

@@ -91,14 +91,16 @@ function moreOf({ outcome, voice }: StopCase): string | null {
     : null;
 }
 
-const RETRYING = 'ErrorPolicy.retryToolErrors(3)';
+/** The one that the remedy names for this kind of error. */
+const retrying = /ErrorPolicy\.retry(?:All\(\)|ToolErrors\(3\))/;
 
 function noteOf({ outcome, voice }: StopCase): string | null {
   const { remedy, criterion } = voice;
   const isLimit = criterion.endsWith('Limit');
   if (isLimit && isSoftLanding(outcome)) return 'It answered with what it had.';
-  if (outcome.stopReason === 'error' && remedy?.text.includes(RETRYING))
-    return `Such errors are retried with withErrorPolicy(${RETRYING}).`;
+  const policy = retrying.exec(remedy?.text ?? '')?.[0];
+  if (outcome.stopReason === 'error' && policy !== undefined)
+    return `Such errors are retried with withErrorPolicy(${policy}).`;
   if (isLimit || !remedy || isGrantable(voice)) return null;
   return `To go on: ${remedy.text}`;
 }

@@ -77,8 +77,9 @@ export async function look(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(shots, `${name}.png`), animations: 'disabled' });
   }
   expect(await seriousFindings(page), name).toEqual([]);
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - window.innerWidth,
-  );
-  expect(overflow, `${name}: nothing sticks out to the side`).toBeLessThanOrEqual(0);
+  const overflow = await page.evaluate(() => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return Math.max(scrollWidth - window.innerWidth, scrollHeight - window.innerHeight);
+  });
+  expect(overflow, `${name}: nothing sticks out of the page`).toBeLessThanOrEqual(0);
 }

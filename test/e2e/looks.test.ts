@@ -78,7 +78,11 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
     async (name) => {
       await go(`#/s/${ids[name]}`);
       await page.getByText(messages[name]).first().waitFor({ state: 'attached' });
-      await page.getByRole('log').getByText('Step 1', { exact: true }).first().waitFor();
+      await page
+        .getByRole('log')
+        .getByText(/^Step 1\b/)
+        .first()
+        .waitFor();
       await see(`chat-${name}`);
     },
   );
@@ -131,7 +135,8 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
 });
 
 it('signed out', async () => {
-  const { page } = await openTab(browser, { url: dev.url, token: 'wrong-token-0123456789' });
-  await page.getByText(/token/i).first().waitFor();
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${dev.url}/#token=wrong-token-0123456789`);
+  await page.getByLabel('Token or address').waitFor();
   await look(page, 'signed-out-light-1280');
 });
