@@ -44,9 +44,14 @@ describe('the Next app with useChat', () => {
     await ready();
     await say(page, 'Publish "Autumn"');
     await page.getByText('publish {"title":"Autumn"}').waitFor();
+    const replays: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/stream')) replays.push(request.url());
+    });
     await page.reload();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByText('✗ denied').waitFor();
+    expect(replays).toEqual([]); // one that arrives while somebody answers would take the answer back
 
     await ready();
     await say(page, 'Publish "Spring"');

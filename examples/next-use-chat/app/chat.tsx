@@ -3,6 +3,7 @@
 import { Chat as ChatState, useChat } from '@ai-sdk/react';
 import {
   DefaultChatTransport,
+  isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from 'ai';
@@ -17,6 +18,10 @@ interface ChatProps {
   readonly initial: ChatMessage[];
 }
 
+/** A question that stands there already needs no replay, which would take back an answer that is given meanwhile. */
+const asks = (last: ChatMessage | undefined): boolean =>
+  last?.parts.some((part) => isToolUIPart(part) && part.state === 'approval-requested') ?? false;
+
 export function Chat({ id, initial }: ChatProps): ReactElement {
   const [chat] = useState(
     () =>
@@ -29,7 +34,8 @@ export function Chat({ id, initial }: ChatProps): ReactElement {
   );
   const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
     chat,
-    resume: initial.length > 0, // an answer that is under way is followed again after a reload
+    // an answer that is under way is followed again after a reload
+    resume: initial.length > 0 && !asks(initial.at(-1)),
   });
   const send = (form: FormData): void => {
     const text = form.get('text');

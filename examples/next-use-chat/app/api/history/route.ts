@@ -1,12 +1,12 @@
 import { AgentError } from 'onward';
 import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
 import { sessions } from '../../../agents.ts';
-import { newVisitor, visitorOf } from '../../../visitor.ts';
+import { visitorOf } from '../../../visitor.ts';
 
 /** The conversation that a page opens with, as messages of the AI SDK. */
 export async function GET(request: Request): Promise<Response> {
   const owner = visitorOf(request);
-  if (owner === null) return Response.json([], { headers: { 'set-cookie': newVisitor() } });
+  if (owner === null) return new Response(null, { status: 401 });
   const id = new URL(request.url).searchParams.get('chat') ?? '';
   const runtime = sessions();
   try {
