@@ -2,7 +2,7 @@
  * Part of `npm run build`. The sources are many small files, and loading each costs about a millisecond: what is
  * imported together is shipped together. Packages that only some need stay outside.
  */
-import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
 rmSync('dist/chunks', { recursive: true, force: true });
@@ -94,3 +94,20 @@ chmodSync('dist/cli/main.js', 0o755);
 copyFileSync('src/react/styles.css', 'dist/react/styles.css');
 // TypeScript refuses an import of which it knows nothing
 writeFileSync('dist/react/styles.css.d.ts', 'export {};\n');
+
+// what others wrote goes with its licence; vite does the same for the console
+const folders = output
+  .flatMap(({ moduleIds = [] }) => moduleIds)
+  .flatMap((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+const licences = [...new Set(folders)].toSorted().map((folder) => {
+  const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`));
+  const file = `${folder}/LICENSE`;
+  const text = existsSync(file)
+    ? readFileSync(file, 'utf8')
+    : `Copyright (c) ${author?.name ?? author}`;
+  return `## ${name} - ${version} (${license})\n\n${text.trim()}\n`;
+});
+writeFileSync(
+  'dist/licenses.txt',
+  `# Licenses\n\nThese packages are contained in the files here:\n\n${licences.join('\n')}`,
+);

@@ -16,6 +16,11 @@ const config: UserConfig = defineConfig({
     // the pages' policy is `default-src 'self'`: nothing inline, not even a small picture
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.txt' },
+    // packages change more rarely than the console: a browser keeps them
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'packages', test: /node_modules/ }] } },
+    },
   },
 });
 
