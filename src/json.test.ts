@@ -74,6 +74,21 @@ describe('parsePartialJson reads what there is', () => {
     expect(parsePartialJson(text)).toEqual(expected);
   });
 
+  const long = 200_000;
+  it.each<[string, string, unknown]>([
+    ['blanks before a stray letter', `{"a":1${' '.repeat(long)}x`, { a: 1 }],
+    ['blanks behind a key', `{"a":1,"b"${' '.repeat(long)}x`, undefined],
+    ['line ends behind a colon', `{"a":1,"b":${'\n'.repeat(long)}x!`, undefined],
+    ['digits', `{"a":${'1'.repeat(long)}!`, undefined],
+    ['open lists', '['.repeat(long), expect.any(Array)],
+  ])(
+    'in a time that grows with its length alone: 200,000 %s',
+    (_what, text, expected) => {
+      expect(parsePartialJson(text)).toEqual(expected);
+    },
+    3_000,
+  );
+
   it('an object that broke off anywhere still gives an object, with no key it did not have', () => {
     fc.assert(
       fc.property(

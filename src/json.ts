@@ -63,31 +63,67 @@ export function parsePartialJson(text: string): JsonValue | undefined {
   const body = withoutFence(text).replace(/^```[\w-]*\s*/, '');
   const whole = parseJson(body);
   if (whole.ok) return whole.value;
+  const { open, tail, string } = withEndings(body);
+  const beforeString = (cut: string): string | null =>
+    cut.trimEnd().length === string.end ? open.slice(0, string.start) : null;
+  const beforeKey = beforeString(chopped(open, ':'));
+  const beforeWord = withoutWord(open);
+  const beforePair = beforeWord?.trimEnd().endsWith(':')
+    ? beforeString(chopped(beforeWord, ':'))
+    : null;
+  for (const cut of [open, beforeKey, beforePair ?? beforeWord]) {
+    const closed = cut === null ? null : parseJson(chopped(cut, ',') + tail);
+    if (closed?.ok) return closed.value;
+  }
+  return undefined;
+}
+
+interface Endings {
+  /** The text with its last string closed. */
+  readonly open: string;
+  /** What closes the lists and objects that are open. */
+  readonly tail: string;
+  /** Where the last string stands; its end is 0 where there is none. */
+  readonly string: { readonly start: number; readonly end: number };
+}
+
+function withEndings(body: string): Endings {
   const closers: string[] = [];
+  let start = 0;
+  let end = 0;
   let inString = false;
   /** Letters of the escape that is open, the backslash included; 0 outside of one. */
   let escape = 0;
-  for (const char of body) {
+  for (let i = 0; i < body.length; i++) {
+    const char = body.charAt(i);
     if (inString) {
       if (escape > 0) escape = isEscapeOver(char, escape) ? 0 : escape + 1;
       else if (char === '\\') escape = 1;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{') closers.unshift('}');
-    else if (char === '[') closers.unshift(']');
-    else if (char === '}' || char === ']') closers.shift();
+      else if (char === '"') {
+        inString = false;
+        end = i + 1;
+      }
+    } else if (char === '"') {
+      inString = true;
+      start = i;
+    } else if (char === '{') closers.push('}');
+    else if (char === '[') closers.push(']');
+    else if (char === '}' || char === ']') closers.pop();
   }
-  const tail = closers.join('');
   const open = inString ? `${body.slice(0, body.length - escape)}"` : body;
-  const candidates = [
-    open,
-    open.replace(/,\s*$/, ''),
-    open.replace(/,?\s*"(?:[^"\\]|\\.)*"\s*:?\s*$/, ''),
-    open.replace(/,?\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?[\w.+-]+$/, ''),
-  ];
-  for (const candidate of candidates) {
-    const closed = parseJson(candidate + tail);
-    if (closed.ok) return closed.value;
-  }
-  return undefined;
+  const string = { start, end: inString ? open.length : end };
+  return { open, tail: closers.toReversed().join(''), string };
+}
+
+/** The text without blanks at its end, and without that mark there. */
+function chopped(text: string, mark: ',' | ':'): string {
+  const trimmed = text.trimEnd();
+  return trimmed.endsWith(mark) ? trimmed.slice(0, -1) : trimmed;
+}
+
+/** The text without the number or word that it ends with; null if it ends with none. */
+function withoutWord(text: string): string | null {
+  let end = text.length;
+  while (/[\w.+-]/.test(text.charAt(end - 1))) end -= 1;
+  return end === text.length ? null : text.slice(0, end);
 }

@@ -12,22 +12,10 @@ import {
 } from 'onward';
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 const never = new Promise<never>(() => {});
-
-/** Valid for the next model call, and that call really works, from the JSON as well. */
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base()
-    .withName(state.agentName ?? 'agent')
-    .withDriver(DeterministicDriver.fromResponses('next'))
-    .build();
-  const restored = AgentState.from(JSON.parse(JSON.stringify(state)));
-  const next = await agent.run(restored.withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
 
 type Then = 'hangs' | 'goes on' | 'throws';
 
@@ -482,13 +470,16 @@ describe('tools when the run is aborted', () => {
 
   it('calls behind the cap of eight do not begin', async () => {
     const controller = new AbortController();
-    const work = mockTool('work', () => never);
+    let begun = 0;
+    const work = mockTool('work', () => {
+      if (++begun === 8) setTimeout(() => controller.abort(), 1);
+      return never;
+    });
     const calls = Array.from({ length: 12 }, () => ({ name: 'work' }));
     const agent = AgentBuilder.base()
       .withDriver(DeterministicDriver.fromSteps(toolCalls(calls)))
       .withTools(work)
       .build();
-    setTimeout(() => controller.abort(), 5);
     const state = await agent.run('go', { signal: controller.signal });
     expect(work.calls).toHaveLength(8);
     expect(state.steps.at(-1)!.results.map(({ kind }) => kind)).toEqual(Array(12).fill('aborted'));

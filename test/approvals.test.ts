@@ -1,6 +1,5 @@
 import {
   AgentBuilder,
-  AgentError,
   AgentState,
   defineTool,
   ErrorPolicy,
@@ -21,35 +20,12 @@ import {
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { refusal } from './setup/sessions.ts';
+import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 const approve = { approve: true } as const;
 const deny = { deny: 'too expensive' } as const;
-
-/** As another process would get it. */
-const stored = (state: AgentState): AgentState =>
-  AgentState.from(JSON.parse(JSON.stringify(state)));
-
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base()
-    .withName(state.agentName ?? 'agent')
-    .withDriver(DeterministicDriver.fromResponses('next'))
-    .build();
-  const next = await agent.run(stored(state).withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
-
-async function refusal(work: () => unknown): Promise<AgentError> {
-  try {
-    await work();
-  } catch (error) {
-    if (AgentError.is(error)) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
 
 const gated = (name = 'pay', answer: unknown = 'paid') =>
   mockTool(name, answer, { needsApproval: true });

@@ -3,7 +3,6 @@ import {
   AgentState,
   ErrorPolicy,
   modelCallFailed,
-  pairingProblem,
   type AgentEvent,
   type Hook,
   type HookContext,
@@ -13,17 +12,9 @@ import {
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
-
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('next')).build();
-  const restored = AgentState.from(JSON.parse(JSON.stringify(state)));
-  const next = await agent.run(restored.withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
 
 const builder = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]) =>
   AgentBuilder.base()

@@ -1,9 +1,7 @@
 import {
   AgentBuilder,
-  AgentError,
   AgentState,
   ErrorPolicy,
-  pairingProblem,
   type Agent,
   type AgentEvent,
   type Hook,
@@ -12,34 +10,12 @@ import {
 import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { refusal } from './setup/sessions.ts';
+import { stored, takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 const approve = { approve: true } as const;
 const ask = { input: 'please' };
-
-const stored = (state: AgentState): AgentState =>
-  AgentState.from(JSON.parse(JSON.stringify(state)));
-
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base()
-    .withName(state.agentName ?? 'agent')
-    .withDriver(DeterministicDriver.fromResponses('next'))
-    .build();
-  const next = await agent.run(stored(state).withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
-
-async function refusal(work: () => unknown): Promise<AgentError> {
-  try {
-    await work();
-  } catch (error) {
-    if (AgentError.is(error)) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
 
 const builder = (name: string, steps: readonly ScenarioStep[], ...tools: readonly Tool[]) =>
   AgentBuilder.base()

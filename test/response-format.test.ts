@@ -1,29 +1,14 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
-import {
-  AgentBuilder,
-  AgentState,
-  ErrorPolicy,
-  pairingProblem,
-  type AnySchema,
-  type StandardSchema,
-} from 'onward';
+import { AgentBuilder, AgentState, ErrorPolicy, type AnySchema, type StandardSchema } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, final } = ScenarioStep;
 
 const report = z.object({ title: z.string(), rows: z.array(z.number()).default([]) });
-
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('next')).build();
-  const restored = AgentState.from(JSON.parse(JSON.stringify(state)));
-  const next = await agent.run(restored.withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
 
 const builder = (schema: AnySchema, ...steps: readonly (ScenarioStep | string)[]) =>
   AgentBuilder.base()

@@ -2,7 +2,6 @@ import {
   AgentBuilder,
   AgentError,
   createAgent,
-  createRedactor,
   defineTool,
   ErrorPolicy,
   logEvents,
@@ -16,18 +15,8 @@ import {
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { byKey, byLook, leakIn, ours, planted, redactor, words } from './setup/canary.ts';
 
-/** Found by its look, by its key, and by the redactor that the product brings itself. */
-const byLook = 'sk-live-CANARY0123456789abcdef';
-const byKey = 'CANARY under a key';
-const ours = 'CANARY/4711';
-const redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
-const planted = {
-  note: `use ${byLook} for ${ours}`,
-  password: byKey,
-  nested: [{ iban: byKey, body: JSON.stringify({ apiKey: byKey, list: [ours] }) }],
-};
-const words = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
 const boom = (): Error => new Error(words);
 
 /** Everything that leaves a run, as text. */
@@ -82,8 +71,6 @@ class Outlets {
     });
   }
 }
-
-const leakIn = (text: string): string | null => /.{0,60}CANARY.{0,20}/s.exec(text)?.[0] ?? null;
 
 let outlets: Outlets;
 beforeEach(() => {

@@ -21,6 +21,7 @@ import {
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { takesAnotherTurn } from './setup/states.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
@@ -32,16 +33,6 @@ const agentWith = (driver: InferenceDriver, ...tools: readonly Tool[]) =>
     .withDriver(driver)
     .withErrorPolicy(ErrorPolicy.ignoreToolErrors())
     .withTools(...tools);
-
-/** Valid for the next model call, and that call really works, from the JSON as well. */
-async function takesAnotherTurn(state: AgentState): Promise<void> {
-  expect(pairingProblem(state.messages)).toBeNull();
-  const agent = AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('next')).build();
-  const restored = AgentState.from(JSON.parse(JSON.stringify(state)));
-  const next = await agent.run(restored.withUserMessage('and now?'));
-  expect(next.output).toBe('next');
-  expect(pairingProblem(next.messages)).toBeNull();
-}
 
 /** Runs `calls` in one step, then lets the model answer. */
 async function runCalls(calls: readonly ScriptedCall[], ...tools: readonly Tool[]) {

@@ -42,21 +42,28 @@ export interface AgentOptions {
   readonly toolChoice?: ToolChoice;
   /** Default 20; null for none. */
   readonly maxSteps?: number | null;
+  /** Of an execution, input and output together. Default: no limit. */
   readonly maxTokens?: number | null;
+  /** Of an execution; binds where the price of the model is known. Default: no limit. */
   readonly maxCost?: number | null;
   /** Wall clock since the last run or resume. Default 300 seconds; null for none. */
   readonly timeout?: TimeLimit | null;
   /** Working time across pauses; takes the place of `timeout`. */
   readonly cumulativeTimeout?: TimeLimit | null;
+  /** Default: stop on any error. */
   readonly errorPolicy?: ErrorPolicy | ErrorPolicyJSON;
+  /** What of a state the policy judges. Default: the worst error of the newest step. */
   readonly errorContextResolver?: ErrorContextResolver<AgentState>;
   /** Default `length` and `content_filter`; null for no check. */
   readonly finishReasons?: readonly string[] | null;
+  /** Keeps the last step of a limit for an answer without tools. */
   readonly softLanding?: Partial<LandingReserve> | boolean;
+  /** Tells the model before each step what is left of its budget. */
   readonly budgetNote?: boolean;
   readonly criteria?: readonly ContinuationCriterion<AgentState>[];
   readonly hooks?: readonly Hook[];
   readonly capabilities?: readonly Capability[];
+  /** The final answer has to be JSON of this schema; `state.output` is the validated value. */
   readonly responseFormat?: AnySchema;
   readonly clock?: Clock;
   readonly redactor?: Redactor;

@@ -12,10 +12,10 @@ import {
   type ToolResultKind,
 } from '../tools/tool-result.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
-import { checkpointOf } from './judge-step.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
 import { NestedPause, runNested } from './nested-agent.ts';
+import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 

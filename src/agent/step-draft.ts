@@ -3,12 +3,13 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
 import { messageId, stepId } from '../ids.ts';
-import { Message } from '../messages/message.ts';
+import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { resultText, type ToolResult } from '../tools/tool-result.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
 import type { Run } from './run.ts';
+import { toolMessage } from './tool-message.ts';
 
 type DraftStart = Pick<StepDraft, 'number' | 'attempt' | 'softLanding' | 'waitedMs' | 'beganAt'> &
   Partial<Pick<StepDraft, 'id' | 'startedAt' | 'messageId' | 'counted'>>;
@@ -233,19 +234,8 @@ export class StepDraft {
       const call = this.calls[i];
       const result = this.results[i];
       if (!call || !result) continue;
-      const text = resultText(result.value);
-      const edited = this.notes.length > 0 && this.notes.includes(`argsEdited:${call.id}`);
-      this.addMessage(
-        Message.trusted({
-          role: 'tool',
-          content: edited
-            ? `[A person changed the arguments to ${JSON.stringify(call.args)} before this ran.]\n${text}`
-            : text,
-          toolCallId: call.id,
-          name: call.name,
-          createdAt,
-        }),
-      );
+      const isEdited = this.notes.length > 0 && this.notes.includes(`argsEdited:${call.id}`);
+      this.addMessage(toolMessage(call, result, isEdited, createdAt));
     }
   }
 }

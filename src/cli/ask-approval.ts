@@ -1,6 +1,7 @@
 import type { PendingApproval } from '../events/agent-event.ts';
 import { isRecord, parseJson, type JsonObject } from '../json.ts';
 import type { CliContext } from './cli-context.ts';
+import { oneLine } from './format.ts';
 import { printable } from './paint.ts';
 import { usageError } from './usage-error.ts';
 
@@ -30,9 +31,10 @@ export async function askApproval(
   const { io, note, paintNote } = context;
   note();
   note(
-    `${paintNote(['bold', 'yellow'], '?')} ${paintNote('bold', tool)} waits for your approval. It has not run.`,
+    `${paintNote(['bold', 'yellow'], '?')} ${paintNote('bold', oneLine(tool, 80))} waits for your approval. It has not run.`,
   );
-  if (path.length > 0) note(paintNote('dim', `  asked by an agent behind ${path.join(' > ')}`));
+  if (path.length > 0)
+    note(paintNote('dim', `  asked by an agent behind ${oneLine(path.join(' > '), 200)}`));
   for (const [name, value] of Object.entries(args))
     note(`  ${printable(name)}: ${printable(JSON.stringify(value))}`);
   for (;;) {
@@ -60,7 +62,7 @@ export async function askApproval(
         try {
           return { approve: true, args: argsFrom(text, 'This') };
         } catch (error) {
-          note(`  ${(error as Error).message}`);
+          note(`  ${printable((error as Error).message)}`);
           break;
         }
       }

@@ -8,7 +8,7 @@ import { exitCodeNamed } from './exit-codes.ts';
 import { openProject, type Project, type ProjectOptions } from './project.ts';
 import { usageError } from './usage-error.ts';
 
-export const DEFAULT_PORT = 4111;
+const DEFAULT_PORT = 4111;
 /** How many ports after the default one are tried. */
 const MORE_PORTS = 10;
 

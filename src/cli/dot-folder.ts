@@ -1,12 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the command keeps what belongs to one working folder. */
-export const dotFolder = (folder: string): string => join(folder, '.onward');
-
-/** Makes it, for this user alone, and keeps it out of version control. */
+/** Makes the folder that keeps what belongs to one working folder: for this user alone, and out of version control. */
 export function makeDotFolder(folder: string): string {
-  const path = dotFolder(folder);
+  const path = join(folder, '.onward');
   mkdirSync(path, { recursive: true, mode: 0o700 });
   // one that was there before, made by hand or unpacked: it holds whole conversations
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);

@@ -3,11 +3,14 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { Session } from '../sessions/session.ts';
 import { askApproval, type Answer } from './ask-approval.ts';
 import type { CliContext } from './cli-context.ts';
-import { exitCodeNamed, exitCodeOf } from './exit-codes.ts';
+import type { CliSignal } from './cli-io.ts';
+import { exitCodeOf, exitCodeOfSignal } from './exit-codes.ts';
 import { followSession } from './follow-session.ts';
 import { shortId } from './format.ts';
+import { giveAnswer } from './give-answer.ts';
 import { holdOutput, type HeldOutput } from './hold-output.ts';
 import { liveOutput } from './live-output.ts';
+import { printable } from './paint.ts';
 import type { Project } from './project.ts';
 import { printEnding } from './run-ending.ts';
 
@@ -60,7 +63,9 @@ export async function driveSession(
       await follower.catchUp();
       output.rest();
     } while (!watch.signal && (await answer(context, project, session, options, watch)));
-    const code = watch.signal ? watch.exitCode(session) : exitCodeOf(session);
+    // it may have been done before anybody could stop it
+    const isCut = watch.signal !== null && session.status !== 'completed';
+    const code = isCut ? exitCodeOfSignal(watch.signal) : exitCodeOf(session);
     await printEnding(context, project, session, code);
     return code;
   } finally {
@@ -107,7 +112,7 @@ async function settled(
 /** Answers what the session waits for, as far as somebody can. False: it is left as it stands. */
 async function answer(
   context: CliContext,
-  { runtime, owner }: Project,
+  project: Project,
   { id, pendingApprovals }: Session,
   { isApproving = false, isStopping = false }: DriveOptions,
   watch: SignalWatch,
@@ -122,15 +127,13 @@ async function answer(
         : await watch.asking(() => askApproval(context, call));
       if (said === null) return hasAnswered;
       try {
-        await ('deny' in said
-          ? runtime.deny(id, call.callId, { owner, reason: said.deny })
-          : runtime.approve(id, call.callId, { owner, ...(said.args && { args: said.args }) }));
+        await giveAnswer(project, id, call.callId, said);
         hasAnswered = true;
         break;
       } catch (error) {
         // edited arguments that do not fit: the same question again
         if (!AgentError.is(error, 'invalid_approval') || isApproving) throw error;
-        context.note(`  ${error.message}`);
+        context.note(`  ${printable(error.message)}`);
       }
     }
   }
@@ -138,8 +141,7 @@ async function answer(
 }
 
 interface SignalWatch {
-  readonly signal: 'SIGINT' | 'SIGTERM' | null;
-  exitCode(session: Session): number;
+  readonly signal: CliSignal | null;
   /** While a person is asked, Ctrl-C only leaves the question. */
   asking<T>(question: () => Promise<T>): Promise<T>;
   end(): void;
@@ -154,11 +156,9 @@ function signalWatch(
 ): SignalWatch {
   let signal: SignalWatch['signal'] = null;
   let isAsking = false;
-  const codeOf = (name: SignalWatch['signal']): number =>
-    exitCodeNamed(name === 'SIGTERM' ? 'terminated' : 'interrupted');
   const end = context.io.onSignal((name) => {
     if (isAsking && name === 'SIGINT') return;
-    if (signal !== null) return context.io.exit(codeOf(name));
+    if (signal !== null) return context.io.exit(exitCodeOfSignal(name));
     signal = name;
     if (name === 'SIGINT') {
       output.note('Stopping. Again to leave at once.');
@@ -172,8 +172,6 @@ function signalWatch(
     get signal() {
       return signal;
     },
-    // it may have been done before anybody could stop it
-    exitCode: ({ status }) => (status === 'completed' ? 0 : codeOf(signal)),
     async asking(question) {
       isAsking = true;
       const show = output.hold();

@@ -1,6 +1,7 @@
 import { StopReason } from '../continuation/stop-reason.ts';
 import { AgentError, type ErrorCode } from '../errors/agent-error.ts';
 import type { Session } from '../sessions/session.ts';
+import type { CliSignal } from './cli-io.ts';
 
 interface ExitCodeRow {
   readonly code: number;
@@ -59,6 +60,9 @@ export const exitCodes: readonly ExitCodeRow[] = [
 const byName = new Map(exitCodes.map(({ code, name }) => [name, code]));
 
 export const exitCodeNamed = (name: string): number => byName.get(name) ?? 1;
+
+export const exitCodeOfSignal = (signal: CliSignal): number =>
+  exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted');
 
 /** How a script learns what became of a run. */
 export function exitCodeOf({ status, stopReason }: Pick<Session, 'status' | 'stopReason'>): number {

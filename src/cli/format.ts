@@ -1,29 +1,9 @@
 import type { Grants } from '../continuation/grants.ts';
+import { moneyText } from '../trace/number-text.ts';
 import { printable } from './paint.ts';
 
-/** `240 ms`, `1.2 s`, `2m 05s`, `1h 02m`. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
-  return `${Math.floor(seconds / 3_600)}h ${two(Math.floor(seconds / 60) % 60)}m`;
-}
-
-const two = (n: number): string => String(n).padStart(2, '0');
-
-export const number = (value: number): string => value.toLocaleString('en-US');
-
-export const count = (n: number, word: string): string =>
-  `${number(n)} ${word}${n === 1 ? '' : 's'}`;
-
-/** As few digits as say something: `$0.0012`, `$1.20`. */
-export function money(cost: number | null): string {
-  if (cost === null) return '';
-  return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : Number(cost.toPrecision(2)).toFixed(decimals(cost))}`;
-}
-
-const decimals = (cost: number): number => Math.min(8, 1 - Math.floor(Math.log10(cost)));
+/** Nothing where no price is known. */
+export const costText = (cost: number | null): string => (cost === null ? '' : moneyText(cost));
 
 /** `just now`, `5 min ago`, `3 h ago`, `2 days ago`, then the date. */
 export function ago(iso: string, now: number): string {

@@ -19,7 +19,7 @@ export interface NodeGifts {
   readonly sqlite: boolean;
 }
 
-export const giftsOfNode = (): NodeGifts => ({
+const giftsOfNode = (): NodeGifts => ({
   typescript: Boolean((process.features as { readonly typescript?: unknown }).typescript),
   sqlite: isBuiltin('node:sqlite'),
 });

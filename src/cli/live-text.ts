@@ -1,7 +1,8 @@
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
 import { resultText } from '../tools/tool-result.ts';
+import { durationText } from '../trace/number-text.ts';
 import type { CliContext } from './cli-context.ts';
-import { argsSummary, duration, oneLine } from './format.ts';
+import { argsSummary, oneLine } from './format.ts';
 import type { LiveOutput } from './live-output.ts';
 import { Screen } from './screen.ts';
 
@@ -111,12 +112,12 @@ export class LiveText implements LiveOutput {
 
   #stepFailed({ error, attempt, waitMs }: EventOf<'StepFailed'>): void {
     const { paintNote } = this.#context;
-    const wait = waitMs > 0 ? `; next try in ${duration(waitMs)}` : '';
+    const wait = waitMs > 0 ? `; next try in ${durationText(waitMs)}` : '';
     const tries = attempt > 1 ? `, try ${attempt}` : '';
     this.#screen.note(
       `  ${paintNote('yellow', '!')} model call failed (${error.type}${tries}): ${oneLine(error.message, 160)}${wait}`,
     );
-    this.#screen.status(waitMs > 0 ? `waits ${duration(waitMs)}` : '');
+    this.#screen.status(waitMs > 0 ? `waits ${durationText(waitMs)}` : '');
   }
 
   #toolStarted({ toolCallId, tool, args }: EventOf<'ToolCallStarted'>): void {
@@ -135,7 +136,7 @@ export class LiveText implements LiveOutput {
       [
         `${isRoot ? '' : '  '}  ${mark} ${oneLine(tool, 80)}`,
         args === '' ? '' : ` ${paintNote('dim', args)}`,
-        `  ${paintNote('dim', duration(durationMs))}  ${success ? paintNote('dim', result) : result}`,
+        `  ${paintNote('dim', durationText(durationMs))}  ${success ? paintNote('dim', result) : result}`,
       ].join(''),
     );
     this.#showRunning();

@@ -1,7 +1,7 @@
 import type { Session } from '../sessions/session.ts';
 import type { StopSentence } from '../trace/index.ts';
-import type { CliContext } from './cli-context.ts';
-import { grantText, shortId } from './format.ts';
+import { quoted, type CliContext } from './cli-context.ts';
+import { grantText, oneLine, shortId } from './format.ts';
 
 /** What to type next, exactly: to answer, to go on, or to send a new message. */
 export function nextCommands(
@@ -13,7 +13,10 @@ export function nextCommands(
   const pending = session.pendingApprovals;
   if (pending.length > 0) {
     // the only call need not be named
-    const calls = pending.length === 1 ? [[]] : pending.map(({ callId }) => [callId]);
+    const calls =
+      pending.length === 1
+        ? [[]]
+        : pending.map(({ callId }) => [quoted(oneLine(callId, Infinity))]);
     const which = pending.length === 1 ? [] : ['<call>'];
     return [
       ...calls.map((call) => context.command('approve', id, ...call)),

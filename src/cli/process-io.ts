@@ -1,10 +1,6 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as wait } from 'node:timers/promises';
-import { createInterface } from 'node:readline/promises';
+import { askLine } from './ask-line.ts';
 import type { CliIo, CliOutput, CliSignal } from './cli-io.ts';
-
-/** Long enough to read what waits at the terminal. */
-const TYPED_MS = 30;
 
 /** The world as it is: this process with its streams and signals. */
 export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
@@ -15,7 +11,8 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
     env: process.env,
     cwd: process.cwd(),
     isTTY: stdin.isTTY && stderr.isTTY,
-    ask,
+    // on stderr, so that stdout has the answer alone
+    ask: (question) => askLine(stdin, stderr, question),
     async readInput() {
       if (stdin.isTTY) return null;
       let text = '';
@@ -56,29 +53,6 @@ const drained = (stream: NodeJS.WriteStream): Promise<void> =>
       stream.write('', () => resolve());
     }
   });
-
-/** On stderr, so that stdout has the answer alone. Null at the end of the input, and with Ctrl-C. */
-async function ask(question: string): Promise<string | null> {
-  await dropTyped();
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await new Promise<string | null>((resolve, reject) => {
-      lines.once('close', () => resolve(null));
-      lines.once('SIGINT', () => resolve(null));
-      lines.question(question).then(resolve, reject);
-    });
-  } finally {
-    lines.close();
-  }
-}
-
-/** A line typed before the question was there is no answer to it: it could agree to anything. */
-async function dropTyped(): Promise<void> {
-  const drop = (): void => {};
-  process.stdin.on('data', drop).resume();
-  await wait(TYPED_MS);
-  process.stdin.off('data', drop).pause();
-}
 
 function openBrowser(url: string): void {
   const [command, ...words] =

@@ -1,9 +1,10 @@
 import { statusFacts } from '../agent/agent-status.ts';
 import type { Session } from '../sessions/session.ts';
 import { readTrace, type StopSentence, type Trace } from '../trace/index.ts';
+import { counted, durationText } from '../trace/number-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { count, duration, money, oneLine, shortId } from './format.ts';
+import { costText, oneLine, shortId } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
 
@@ -45,13 +46,13 @@ const openLine = ({ command }: CliContext, { status }: Session): string =>
     : `It is at work in another process, or waits for one: \`${command('recover')}\` takes it up.`;
 
 /** `session 1a2b3c4d · 5 steps · 3.2 s · 1,204 tokens · $0.01`. */
-export function factsLine(sessionId: string, { totals }: Trace): string {
+function factsLine(sessionId: string, { totals }: Trace): string {
   return [
     `session ${shortId(sessionId)}`,
-    count(totals.steps.used, 'step'),
-    duration(totals.seconds.used * 1_000),
-    count(totals.tokens.used, 'token'),
-    money(totals.cost.used),
+    counted(totals.steps.used, 'step'),
+    durationText(totals.seconds.used * 1_000),
+    counted(totals.tokens.used, 'token'),
+    costText(totals.cost.used),
   ]
     .filter((fact) => fact !== '')
     .join(' · ');

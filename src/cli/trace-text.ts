@@ -3,7 +3,8 @@ import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { wentOnBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
-import { count, duration, money, number, oneLine } from './format.ts';
+import { counted, countText, durationText, exactMoneyText } from '../trace/number-text.ts';
+import { costText, oneLine } from './format.ts';
 import type { Paint } from './paint.ts';
 import { textTable } from './text-table.ts';
 
@@ -36,10 +37,10 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
   const rows = steps.map((step) => {
     const cells: Record<string, string> = {
       STEP: `${step.number}${step.attempt > 1 ? ` (try ${step.attempt})` : ''}`,
-      TIME: duration(step.durationMs),
+      TIME: durationText(step.durationMs),
       WORK: workText(step),
-      TOKENS: number(step.inputTokens + step.outputTokens),
-      COST: money(step.cost),
+      TOKENS: countText(step.inputTokens + step.outputTokens),
+      COST: costText(step.cost),
       VERDICT: verdictText(step),
     };
     return shown.map(({ title }) => cells[title] ?? '');
@@ -58,7 +59,7 @@ function workText({ type, bars, waitMs, softLanding }: TraceStep): string {
   const tools = timesEach(bars.filter(({ kind }) => kind === 'tool').map(barText));
   const model = bars.find(({ kind }) => kind === 'model');
   const said = tools.length > 0 ? tools.join(', ') : modelText(type, model);
-  const wait = waitMs > 0 ? `, then waited ${duration(waitMs)}` : '';
+  const wait = waitMs > 0 ? `, then waited ${durationText(waitMs)}` : '';
   return `${oneLine(said, 90)}${wait}${softLanding === null ? '' : ' (soft landing)'}`;
 }
 
@@ -122,8 +123,8 @@ function meterText({ context, reason }: ContinuationEvaluation): string {
   const { used, limit } = context;
   if (typeof used !== 'number' || typeof limit !== 'number') return '';
   const has = (value: number): boolean =>
-    reason.includes(String(value)) || reason.includes(number(value));
-  return has(limit) ? '' : ` (${number(used)} of ${number(limit)})`;
+    reason.includes(String(value)) || reason.includes(countText(value));
+  return has(limit) ? '' : ` (${countText(used)} of ${countText(limit)})`;
 }
 
 /** "Went on because …" of a step that led to another. */
@@ -140,21 +141,21 @@ export function totalsLine({ totals }: Trace): string {
   const limitOf = (limit: number | null, show: (value: number) => string): string | null =>
     limit === null ? null : show(limit);
   const facts = [
-    `${of(number(steps.used), limitOf(steps.limit, number))} steps`,
+    `${of(countText(steps.used), limitOf(steps.limit, countText))} steps`,
     `${of(
-      duration(seconds.used * 1_000),
-      limitOf(seconds.limit, (s) => duration(s * 1_000)),
+      durationText(seconds.used * 1_000),
+      limitOf(seconds.limit, (s) => durationText(s * 1_000)),
     )} worked`,
-    `${of(number(tokens.used), limitOf(tokens.limit, number))} tokens`,
-    cost.used === null ? '' : of(money(cost.used), limitOf(cost.limit, money)),
+    `${of(countText(tokens.used), limitOf(tokens.limit, countText))} tokens`,
+    cost.used === null ? '' : of(costText(cost.used), limitOf(cost.limit, exactMoneyText)),
   ];
   const beside = [
-    `model ${duration(totals.modelMs)}`,
-    `tools ${duration(totals.toolMs)}`,
-    totals.backoffMs > 0 ? `backoff ${duration(totals.backoffMs)}` : '',
-    totals.pausedMs > 0 ? `waited for people ${duration(totals.pausedMs)}, not counted` : '',
+    `model ${durationText(totals.modelMs)}`,
+    `tools ${durationText(totals.toolMs)}`,
+    totals.backoffMs > 0 ? `backoff ${durationText(totals.backoffMs)}` : '',
+    totals.pausedMs > 0 ? `waited for people ${durationText(totals.pausedMs)}, not counted` : '',
     totals.failedCalls > 0
-      ? `${count(totals.failedCalls, 'failed call')}, not counted as steps`
+      ? `${counted(totals.failedCalls, 'failed call')}, not counted as steps`
       : '',
   ];
   return `${facts.filter(Boolean).join(' · ')}  (${beside.filter(Boolean).join(', ')})`;

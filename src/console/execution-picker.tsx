@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../trace/trace.ts';
+import { clockText } from './calendar.ts';
 import { Glyph } from './glyphs.tsx';
-import { clockText } from './session-pages.ts';
 
 /** Each message begins an execution; the trace shows one of them. */
 export function ExecutionPicker({

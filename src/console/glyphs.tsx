@@ -1,27 +1,16 @@
 import type { ReactElement } from 'react';
-import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationDecision } from '../continuation/decision.ts';
+import { Picture, shapes as shared, type GlyphName as SharedName } from '../react/glyph.tsx';
 
 export type GlyphName =
-  | 'working'
-  | 'paused'
-  | 'completed'
-  | 'stopped'
-  | 'failed'
-  | 'cancelled'
-  | 'idle'
+  | SharedName
   | 'retry'
   | 'forbid'
   | 'request'
   | 'allowStop'
   | 'allow'
-  | 'go'
-  | 'chevron'
   | 'up'
-  | 'down'
   | 'back'
-  | 'send'
-  | 'stop'
   | 'plus'
   | 'close'
   | 'check'
@@ -36,12 +25,9 @@ export type GlyphName =
   | 'list'
   | 'panel';
 
-const ring: ReactElement = <circle cx="8" cy="8" r="6" />;
-const octagon: ReactElement = <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />;
-const inBar: ReactElement = <path d="M5.2 8h5.6" />;
-
-/** Shape first, colour second: each can be told apart without its colour. */
+/** Those of the chat components, and the console's own. */
 const shapes: Readonly<Record<GlyphName, ReactElement>> = {
+  ...shared,
   // what a run is
   working: (
     <>
@@ -49,40 +35,9 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
       <path d="M8 2a6 6 0 0 1 6 6" />
     </>
   ),
-  paused: (
-    <>
-      {ring}
-      <path d="M6.4 6v4M9.6 6v4" />
-    </>
-  ),
-  completed: (
-    <>
-      {ring}
-      <path d="m5.5 8.2 1.8 1.8 3.4-3.8" />
-    </>
-  ),
-  stopped: (
-    <>
-      {octagon}
-      {inBar}
-    </>
-  ),
-  failed: (
-    <>
-      {octagon}
-      <path d="m6 6 4 4m0-4-4 4" />
-    </>
-  ),
-  cancelled: (
-    <>
-      {ring}
-      <path d="m4 12 8-8" />
-    </>
-  ),
-  idle: ring,
   retry: (
     <>
-      {ring}
+      {shared.idle}
       <path d="M8 5v3l2 1.5" />
     </>
   ),
@@ -102,12 +57,9 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   ),
   allow: <circle cx="8" cy="8" r="4" />,
   // controls
-  go: <path d="m3 4 4 4-4 4m6-8 4 4-4 4" />,
-  chevron: <path d="m6 3.5 4.5 4.5L6 12.5" />,
   up: <path d="m3.5 10 4.5-4.5 4.5 4.5" />,
   down: <path d="m3.5 6 4.5 4.5L12.5 6" />,
   back: <path d="M10 3.5 5.5 8l4.5 4.5" />,
-  send: <path d="M8 13V3M3.8 7.2 8 3l4.2 4.2" />,
   stop: <rect x="4.5" y="4.5" width="7" height="7" rx="1" fill="currentColor" stroke="none" />,
   plus: <path d="M8 3v10M3 8h10" />,
   close: <path d="m4 4 8 8m0-8-8 8" />,
@@ -131,13 +83,13 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   trash: <path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5" />,
   info: (
     <>
-      {ring}
+      {shared.idle}
       <path d="M8 7.4v3.4M8 5.2v.1" />
     </>
   ),
   theme: (
     <>
-      {ring}
+      {shared.idle}
       <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" stroke="none" />
     </>
   ),
@@ -151,16 +103,6 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   ),
 };
 
-export const statusGlyph: Readonly<Record<BroadcastStatus, GlyphName>> = {
-  idle: 'idle',
-  processing: 'working',
-  paused: 'paused',
-  completed: 'completed',
-  stopped: 'stopped',
-  failed: 'failed',
-  cancelled: 'cancelled',
-};
-
 /** In order of precedence. */
 export const voiceGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = {
   forbid: 'forbid',
@@ -169,7 +111,6 @@ export const voiceGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = {
   allow: 'allow',
 };
 
-/** A small picture beside words that say the same: hidden from screen readers. */
 export function Glyph({
   name,
   size = 16,
@@ -178,21 +119,8 @@ export function Glyph({
   readonly size?: number;
 }): ReactElement {
   return (
-    <svg
-      className="glyph"
-      data-glyph={name}
-      width={size}
-      height={size}
-      viewBox="0 0 16 16"
-      fill="none"
-      stroke="currentColor"
-      strokeWidth="1.5"
-      strokeLinecap="round"
-      strokeLinejoin="round"
-      aria-hidden="true"
-      focusable="false"
-    >
+    <Picture className="glyph" name={name} size={size}>
       {shapes[name]}
-    </svg>
+    </Picture>
   );
 }

@@ -1,8 +1,8 @@
 import type { Grants } from '../continuation/grants.ts';
 import { grantText } from '../trace/grant-text.ts';
 import type { ApiProblem } from './api-problem.ts';
+import { clockText } from './calendar.ts';
 import type { GrantState } from './contract.ts';
-import { clockText } from './session-pages.ts';
 
 export type GrantEvent =
   | { readonly type: 'sent' }

@@ -1,5 +1,6 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 import type { AgentInfo, ServerInfo, SessionDetail } from '../server/api.ts';
+import { countText } from '../trace/number-text.ts';
 import { Dialog } from './dialog.tsx';
 import { Glyph } from './glyphs.tsx';
 import { limitText } from './trace/voice-meter.ts';
@@ -53,9 +54,9 @@ function SessionFacts({
       </Fact>
       <Fact name="now">{detail.reason}</Fact>
       <Fact name="begun">{new Date(detail.createdAt).toLocaleString('en-GB')}</Fact>
-      <Fact name="messages">{detail.messageCount.toLocaleString('en-US')}</Fact>
-      <Fact name="steps">{detail.stepCount.toLocaleString('en-US')}</Fact>
-      <Fact name="tokens">{detail.info.usage.total.toLocaleString('en-US')}</Fact>
+      <Fact name="messages">{countText(detail.messageCount)}</Fact>
+      <Fact name="steps">{countText(detail.stepCount)}</Fact>
+      <Fact name="tokens">{countText(detail.info.usage.total)}</Fact>
       <Delete onDelete={onDelete} />
     </Facts>
   );

@@ -1,5 +1,6 @@
 import type { SessionSummary } from '../server/api.ts';
 import type { SessionsPage } from './api-client.ts';
+import { clockText, dateText, daysBetween } from './calendar.ts';
 
 export type Loaded = SessionsPage;
 
@@ -55,23 +56,18 @@ export interface SessionGroup {
   readonly sessions: readonly SessionSummary[];
 }
 
-const day = (time: Date): number =>
-  new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
-
 /** Who waits for a person comes first; the others by the day of their last change. */
 export function groupsOf(sessions: readonly SessionSummary[], now: Date): readonly SessionGroup[] {
-  const today = day(now);
-  const yesterday = day(new Date(today - 12 * 3_600_000));
   const groups = new Map<string, SessionSummary[]>(
     ['Waiting for you', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
   );
   for (const session of sessions) {
-    const changed = new Date(session.updatedAt).getTime();
+    const age = daysBetween(new Date(session.updatedAt), now);
     const title = isWaiting(session)
       ? 'Waiting for you'
-      : changed >= today
+      : age <= 0
         ? 'Today'
-        : changed >= yesterday
+        : age === 1
           ? 'Yesterday'
           : 'Earlier';
     groups.get(title)?.push(session);
@@ -81,15 +77,14 @@ export function groupsOf(sessions: readonly SessionSummary[], now: Date): readon
     .filter((group) => group.sessions.length > 0);
 }
 
-export const isWaiting = ({ status }: SessionSummary): boolean => status === 'paused';
+const isWaiting = ({ status }: SessionSummary): boolean => status === 'paused';
 
 /** `2m` for what waits, `now` for what works, a clock time within two days, else a date. */
 export function timeText(session: SessionSummary, now: Date): string {
   const changed = new Date(session.updatedAt);
   if (session.status === 'processing') return 'now';
   if (isWaiting(session)) return ageText(now.getTime() - changed.getTime());
-  const isRecent = changed.getTime() >= day(new Date(day(now) - 12 * 3_600_000));
-  return isRecent ? clockText(changed) : dateText(changed, now);
+  return daysBetween(changed, now) <= 1 ? clockText(changed) : dateText(changed, now);
 }
 
 export function ageText(ms: number): string {
@@ -99,13 +94,3 @@ export function ageText(ms: number): string {
   if (minutes < 60 * 24) return `${Math.floor(minutes / 60)}h`;
   return `${Math.floor(minutes / 60 / 24)}d`;
 }
-
-export const clockText = (time: Date): string =>
-  time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-
-const dateText = (time: Date, now: Date): string =>
-  time.toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    ...(time.getFullYear() !== now.getFullYear() && { year: 'numeric' }),
-  });

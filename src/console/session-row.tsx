@@ -1,6 +1,7 @@
 import { memo, type MemoExoticComponent, type ReactElement } from 'react';
 import type { SessionSummary } from '../server/api.ts';
-import { Glyph, statusGlyph } from './glyphs.tsx';
+import { statusGlyphs } from '../react/glyph.tsx';
+import { Glyph } from './glyphs.tsx';
 import { chatHref } from './route.ts';
 import { timeText } from './session-pages.ts';
 
@@ -22,7 +23,7 @@ export const SessionRow: MemoExoticComponent<(props: SessionRowProps) => ReactEl
           data-status={status}
           aria-current={isOpen ? 'page' : undefined}
         >
-          <Glyph name={statusGlyph[status]} size={14} />
+          <Glyph name={statusGlyphs[status]} size={14} />
           <span className="row-title">{title ?? 'Untitled'}</span>
           <time dateTime={updatedAt}>{timeText(session, now)}</time>
           <span className="row-reason">{reason}</span>

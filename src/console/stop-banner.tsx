@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import { Glyph, statusGlyph } from './glyphs.tsx';
+import { statusGlyphs } from '../react/glyph.tsx';
+import { Glyph } from './glyphs.tsx';
 import type { GrantState, StopBannerProps } from './contract.ts';
 import type { StopAction } from '../trace/trace.ts';
 
@@ -21,7 +22,7 @@ export function StopBanner(props: StopBannerProps): ReactElement {
   return (
     <section className="banner" data-tone={tones[status]} aria-label="Why it stands still">
       <span className="banner-glyph">
-        <Glyph name={statusGlyph[status]} />
+        <Glyph name={statusGlyphs[status]} />
       </span>
       <div className="banner-words">
         <p className="banner-sentence">

@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode, Ref } from 'react';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import { Glyph, statusGlyph } from './glyphs.tsx';
+import { statusGlyphs } from '../react/glyph.tsx';
+import { Glyph } from './glyphs.tsx';
 import { chatHref, traceHref, type Route } from './route.ts';
 
 export interface TopBarProps {
@@ -54,7 +55,7 @@ export function TopBar(props: TopBarProps): ReactElement {
         </h1>
         {status && (
           <span className="pill" data-status={status.is}>
-            <Glyph name={statusGlyph[status.is]} size={13} />
+            <Glyph name={statusGlyphs[status.is]} size={13} />
             {status.words}
           </span>
         )}

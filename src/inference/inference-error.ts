@@ -26,6 +26,12 @@ export const modelCallFailed = (
   });
 };
 
+/** An answer that stopped in the middle: the next try may get all of it. */
+export const brokenOff = (
+  partial: PartialAnswer = {},
+  message = 'The connection ended before the answer of the model was complete.',
+): AgentError => modelCallFailed({ type: 'timeout', code: 'stream_incomplete', message }, partial);
+
 /** The record and the partial answer in anything a driver may throw. */
 export function readFailure(thrown: unknown): {
   readonly report: ErrorReport;

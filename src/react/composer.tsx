@@ -1,16 +1,8 @@
-import {
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-  type FormEvent,
-  type KeyboardEvent,
-  type ReactElement,
-  type RefObject,
-} from 'react';
+import { useId, type ReactElement, type RefObject } from 'react';
 import { Glyph } from './glyph.tsx';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
+import { useComposer } from './use-composer.ts';
 
 export interface ComposerProps {
   readonly onSend: (text: string) => unknown;
@@ -28,47 +20,22 @@ export interface ComposerProps {
 export function Composer(props: ComposerProps): ReactElement {
   const { onSend, blockedBy, onStop, isStopping = false, placeholder, fieldRef } = props;
   const { labels } = useUi();
-  const [text, setText] = useState('');
-  const own = useRef<HTMLTextAreaElement>(null);
-  const field = fieldRef ?? own;
+  const isBlocked = blockedBy !== null;
+  const { text, canSend, onSubmit, field } = useComposer({ onSend, isBlocked, fieldRef });
   const id = useId();
-  useLayoutEffect(() => grow(field.current), [text, field]);
-
-  const canSend = blockedBy === null && text.trim() !== '';
-  const send = (): void => {
-    if (!canSend) return;
-    onSend(text.trim());
-    setText('');
-  };
-  const onSubmit = (event: FormEvent): void => {
-    event.preventDefault();
-    send();
-    field.current?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    // an Enter that ends a composition belongs to the input method
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
-  };
   return (
-    <form {...part('composer')} data-blocked={blockedBy !== null || undefined} onSubmit={onSubmit}>
+    <form {...part('composer')} data-blocked={isBlocked || undefined} onSubmit={onSubmit}>
       <label htmlFor={`${id}-text`} {...part('composer-label')} style={hidden}>
         {labels.message}
       </label>
       <textarea
-        ref={field}
+        {...field}
         id={`${id}-text`}
         {...part('composer-text')}
-        rows={1}
-        value={text}
         placeholder={blockedBy ?? placeholder ?? labels.placeholder}
-        enterKeyHint="send"
-        aria-describedby={blockedBy === null ? undefined : `${id}-why`}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
+        aria-describedby={isBlocked ? `${id}-why` : undefined}
       />
-      {blockedBy !== null && (
+      {isBlocked && (
         // an empty field says it by itself
         <p id={`${id}-why`} {...part('composer-why')} style={text === '' ? hidden : undefined}>
           {blockedBy}
@@ -85,7 +52,7 @@ export function Composer(props: ComposerProps): ReactElement {
           {isStopping ? labels.stopping : labels.stop}
         </button>
       )}
-      {!(onStop && blockedBy !== null) && (
+      {!(onStop && isBlocked) && (
         <button
           type="submit"
           {...part('button')}
@@ -98,13 +65,6 @@ export function Composer(props: ComposerProps): ReactElement {
       )}
     </form>
   );
-}
-
-/** As high as its text; how high at most is up to the stylesheet. */
-function grow(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
-  field.style.height = 'auto';
-  field.style.height = `${field.scrollHeight}px`;
 }
 
 /** For screen readers alone, also without the stylesheet. */

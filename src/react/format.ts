@@ -2,14 +2,6 @@ import { isRecord, parseJson, type JsonValue } from '../json.ts';
 import { isCut } from '../ui/rows.ts';
 import type { UiToolCall } from '../ui/ui-message.ts';
 
-/** "0.31 s", "4.2 s", "2 min 5 s": as exact as a person needs it. */
-export function durationText(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(ms < 1000 ? 2 : 1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
 /** What fits into one line is not laid out over many. */
 const shortJson = 64;
 

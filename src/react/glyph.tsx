@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import type { BroadcastStatus } from '../agent/agent-status.ts';
 
 export type GlyphName =
   | 'working'
@@ -14,40 +15,43 @@ export type GlyphName =
   | 'go'
   | 'down';
 
+const ring: ReactElement = <circle cx="8" cy="8" r="6" />;
+const octagon: ReactElement = <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />;
+
 /** Shape first, colour second: each can be told apart without its colour. */
-const shapes: Readonly<Record<GlyphName, ReactElement>> = {
+export const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   working: <path d="M8 2a6 6 0 1 1-6 6" />,
   paused: (
     <>
-      <circle cx="8" cy="8" r="6" />
+      {ring}
       <path d="M6.4 6v4M9.6 6v4" />
     </>
   ),
   done: (
     <>
-      <circle cx="8" cy="8" r="6" />
+      {ring}
       <path d="m5.5 8.2 1.8 1.8 3.4-3.8" />
     </>
   ),
   stopped: (
     <>
-      <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />
+      {octagon}
       <path d="M5.2 8h5.6" />
     </>
   ),
   failed: (
     <>
-      <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />
+      {octagon}
       <path d="m6 6 4 4m0-4-4 4" />
     </>
   ),
   cancelled: (
     <>
-      <circle cx="8" cy="8" r="6" />
+      {ring}
       <path d="m4 12 8-8" />
     </>
   ),
-  idle: <circle cx="8" cy="8" r="6" />,
+  idle: ring,
   chevron: <path d="m6 3.5 4.5 4.5L6 12.5" />,
   send: <path d="M8 13V3M3.8 7.2 8 3l4.2 4.2" />,
   stop: <rect x="4" y="4" width="8" height="8" rx="1" fill="currentColor" />,
@@ -55,14 +59,42 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   down: <path d="M8 3v10m-4.2-4.2L8 13l4.2-4.2" />,
 };
 
-/** A small picture beside words that say the same: hidden from screen readers. */
+export const statusGlyphs: Readonly<Record<BroadcastStatus, GlyphName>> = {
+  idle: 'idle',
+  processing: 'working',
+  paused: 'paused',
+  completed: 'done',
+  stopped: 'stopped',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
 export function Glyph({ name }: { readonly name: GlyphName }): ReactElement {
   return (
+    <Picture className="onward-glyph" name={name}>
+      {shapes[name]}
+    </Picture>
+  );
+}
+
+/** A small picture beside words that say the same: hidden from screen readers. */
+export function Picture({
+  className,
+  name,
+  size = 16,
+  children,
+}: {
+  readonly className: string;
+  readonly name: string;
+  readonly size?: number;
+  readonly children: ReactElement;
+}): ReactElement {
+  return (
     <svg
-      className="onward-glyph"
+      className={className}
       data-glyph={name}
-      width="16"
-      height="16"
+      width={size}
+      height={size}
       viewBox="0 0 16 16"
       fill="none"
       stroke="currentColor"
@@ -72,7 +104,7 @@ export function Glyph({ name }: { readonly name: GlyphName }): ReactElement {
       aria-hidden="true"
       focusable="false"
     >
-      {shapes[name]}
+      {children}
     </svg>
   );
 }

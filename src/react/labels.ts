@@ -1,6 +1,7 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { grantText } from '../trace/grant-text.ts';
+import { countText } from '../trace/number-text.ts';
 
 /** Every word the components say. Give your own for another language. */
 export interface AgentLabels {
@@ -65,8 +66,6 @@ export interface AgentLabels {
 /** How a tool call stands. */
 export type ToolState = 'writing' | 'running' | 'waiting' | 'done' | 'error' | 'open';
 
-const number = (value: number): string => value.toLocaleString('en-US');
-
 /** The words of the components, in English; pass others with `labels`. */
 export const defaultLabels: AgentLabels = {
   conversation: 'Conversation',
@@ -100,7 +99,7 @@ export const defaultLabels: AgentLabels = {
   toolError: 'Error',
   none: 'none',
   showAll: 'Show all',
-  showLines: (lines) => `Show all ${number(lines)} lines`,
+  showLines: (lines) => `Show all ${countText(lines)} lines`,
   loading: 'Loading…',
   cut: 'Only the beginning is shown.',
   approvalTitle: (tool) => `Run ${tool}?`,
@@ -123,9 +122,9 @@ export const defaultLabels: AgentLabels = {
   resume: 'Resume',
   resuming: 'Going on…',
   decidedBy: (criterion) => `decided by ${criterion}`,
-  tokens: (total) => `${number(total)} tokens`,
-  tokenParts: (input, output) => `${number(input)} in, ${number(output)} out`,
-  steps: (steps) => (steps === 1 ? '1 step' : `${number(steps)} steps`),
+  tokens: (total) => `${countText(total)} tokens`,
+  tokenParts: (input, output) => `${countText(input)} in, ${countText(output)} out`,
+  steps: (steps) => (steps === 1 ? '1 step' : `${countText(steps)} steps`),
   message: 'Message',
   placeholder: 'Write a message',
   placeholderStopped: 'Send a new message instead',

@@ -1,10 +1,9 @@
 import type { ReactElement } from 'react';
-import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiStop } from '../ui/ui-state.ts';
 import { stopText } from '../ui/stop-text.ts';
-import { Glyph, type GlyphName } from './glyph.tsx';
+import { Glyph, statusGlyphs } from './glyph.tsx';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
 import { useUi } from './ui-context.ts';
@@ -17,16 +16,6 @@ export interface StopExplanationProps {
   readonly onResume?: (grant?: Grants) => unknown;
   readonly onDismiss?: (actionId: string) => void;
 }
-
-export const statusGlyphs: Readonly<Record<BroadcastStatus, GlyphName>> = {
-  idle: 'idle',
-  processing: 'working',
-  paused: 'paused',
-  completed: 'done',
-  stopped: 'stopped',
-  cancelled: 'cancelled',
-  failed: 'failed',
-};
 
 /** Why it stands still, what would let it go on, and a button that gives exactly that. */
 export function StopExplanation(props: StopExplanationProps): ReactElement {

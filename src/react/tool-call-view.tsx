@@ -1,6 +1,7 @@
 import { useState, type ReactElement } from 'react';
+import { durationText } from '../trace/number-text.ts';
 import type { UiMessage, UiToolCall } from '../ui/ui-message.ts';
-import { argsText, durationText } from './format.ts';
+import { argsText } from './format.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';
 import type { ToolState } from './labels.ts';
 import { part } from './part.ts';

@@ -2,14 +2,8 @@ import type { CommitBatch, StagedEvent } from './commit-batch.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import type {
-  AgentRow,
-  CallWrite,
-  Commit,
-  EventRow,
-  MessageRow,
-  StepRow,
-} from './session-store.ts';
+import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
+import type { CallWrite, Commit } from './session-store.ts';
 import { logEntry, type OutcomePlace } from './log-events.ts';
 import { headState, rowRole, type Head } from './state-rows.ts';
 

@@ -4,17 +4,33 @@ import { isoTime } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import { checkedSessionId } from './check-names.ts';
 import { RowReader } from './row-reader.ts';
 import { plainBody } from './row-writer.ts';
+import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { NewSessionRow, SessionRow } from './session-store.ts';
+import type { OwnerOptions } from './session-options.ts';
+import type { NewSessionRow, SessionRow } from './session-rows.ts';
 import type { Head, Mark } from './state-rows.ts';
 
-/** The row of a new session that goes on from a step of another one. */
-export async function forkRow(
+/** Stores a new session that goes on from a step of another one; its id. */
+export async function forkSession(
+  lookup: SessionLookup,
+  sessionId: string,
+  options: OwnerOptions & { readonly atStep?: number; readonly id?: string },
+): Promise<string> {
+  const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
+  const source = await lookup.owned(sessionId, options.owner);
+  const row = await forkRow(lookup, source, id, options.atStep);
+  if (!(await lookup.store.fork(source.id, row))) throw idTaken(id);
+  return id;
+}
+
+async function forkRow(
   lookup: SessionLookup,
   source: SessionRow,
-  { id, atStep }: { readonly id: string; readonly atStep?: number },
+  id: string,
+  atStep: number | undefined,
 ): Promise<NewSessionRow> {
   const reader = new RowReader(lookup.store, source.id);
   const head = await reader.head(source.head);

@@ -1,5 +1,6 @@
 import { invalidOption, positive } from '../errors/agent-error.ts';
-import type { LeaseSignal, SessionRow, SessionStore } from './session-store.ts';
+import type { SessionRow } from './session-rows.ts';
+import type { LeaseSignal, SessionStore } from './session-store.ts';
 import { staleOwner } from './stores/store-errors.ts';
 
 export interface LeaseTimes {

@@ -7,7 +7,7 @@ import type { MessageJSON } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
 import type { RowReader } from './row-reader.ts';
-import type { AgentRow, CallRow, MessageRow, SessionRow } from './session-store.ts';
+import type { AgentRow, CallRow, MessageRow, SessionRow } from './session-rows.ts';
 import type { Head, Placement } from './state-rows.ts';
 
 /** A session as far as a worker needs it. */

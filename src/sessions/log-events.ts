@@ -3,7 +3,8 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { RowReader } from './row-reader.ts';
-import type { EventRow, SessionRow } from './session-store.ts';
+import type { EventRow, SessionRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 
 /** Where the verdict of an event stands in full: the agent's key and the place of its step. */
 export type OutcomePlace = readonly [agentKey: string, position: number];
@@ -43,6 +44,15 @@ export function logEntry(
       : [agent, type, index, at, { ...fields, outcome: null }, place];
   });
   return { agents, events };
+}
+
+/** Whether an execution has told anything. */
+export async function hasLog(
+  store: SessionStore,
+  sessionId: string,
+  executionId: string,
+): Promise<boolean> {
+  return (await store.events(sessionId, executionId, { after: 0, limit: 1 })).length > 0;
 }
 
 /** Events of the log as they were told, in order. */

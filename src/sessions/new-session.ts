@@ -1,18 +1,27 @@
-import type { AgentState } from '../agent/agent-state.ts';
-import type { Redactor } from '../errors/redactor.ts';
+import { AgentState } from '../agent/agent-state.ts';
+import { isoTime } from '../clock.ts';
+import { AgentError } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
+import { pairingProblem } from '../messages/pairing.ts';
+import { checkedOwner, checkedSessionId } from './check-names.ts';
 import { plainBody } from './row-writer.ts';
-import type { NewSessionRow, SessionStore } from './session-store.ts';
+import { idTaken } from './session-errors.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { CreateOptions } from './session-options.ts';
 import { titleOf } from './session-title.ts';
 import { headState, wholeConversation, type Head } from './state-rows.ts';
 
-/** Stores a session that nobody has worked on. False if the id is taken. */
-export async function storeNewSession(
-  store: SessionStore,
-  state: AgentState,
-  session: Pick<NewSessionRow, 'id' | 'owner' | 'agent' | 'createdAt'>,
-  redactor: Redactor,
-): Promise<boolean> {
+/** Stores a session that nobody has worked on; its id. */
+export async function createSession(
+  lookup: SessionLookup,
+  options: CreateOptions,
+): Promise<string> {
+  const { store, clock } = lookup;
+  const owner = checkedOwner(options.owner);
+  const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
+  const { name: agent, redactor } = lookup.agentFor(options.agent);
+  const now = clock.now();
+  const state = firstState(options, agent, now);
   const { messages } = state;
   const title = titleOf(messages, redactor);
   const head: Head = {
@@ -23,12 +32,29 @@ export async function storeNewSession(
     ...(messages.length > 0 && { seed: messages.toJSON() }),
     state: headState(state, wholeConversation),
   };
-  return store.create({
-    ...session,
+  const isNew = await store.create({
+    id,
+    owner,
+    agent,
+    createdAt: isoTime(now),
     status: 'pending',
     executionId: null,
     head: await plainBody(store, head),
     messageCount: 0,
     stepCount: 0,
   });
+  if (!isNew) throw idTaken(id);
+  return id;
+}
+
+function firstState(options: CreateOptions, agent: string, now: number): AgentState {
+  let state = AgentState.empty({ now }).withAgentName(agent);
+  if (options.metadata) state = state.withMetadata(options.metadata);
+  if (options.messages) state = state.withMessages(...options.messages);
+  const problem = pairingProblem(state.messages);
+  if (problem === null) return state;
+  throw new AgentError(
+    'invalid_message',
+    `A session cannot begin with these messages: ${problem}.`,
+  );
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RowReader } from './row-reader.ts';
 import { plainBody, RowWriter } from './row-writer.ts';
-import type { BlobRow, SessionStore } from './session-store.ts';
+import type { BlobRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { memoryStore } from './stores/memory.ts';
 
 const large = 'x'.repeat(10_000);

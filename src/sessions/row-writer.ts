@@ -1,6 +1,7 @@
 import { rowTooLarge } from './session-errors.ts';
 import { packed, type KeepLarge } from './large-values.ts';
-import type { BlobRow, SessionStore } from './session-store.ts';
+import type { BlobRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { sha256 } from './sha256.ts';
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -7,11 +7,13 @@ import { defaultRedactor } from '../errors/redactor.ts';
 import { uuid } from '../ids.ts';
 import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
 import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
+import { hasLog } from './log-events.ts';
 import { plainBody } from './row-writer.ts';
 import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
 import { SessionListeners } from './session-listeners.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { SessionPhase, SessionRow, SessionStore } from './session-store.ts';
+import type { SessionPhase, SessionRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
@@ -201,17 +203,14 @@ export class SessionCrew {
       // idle: nothing waits here, also not what was refused
       if (row.phase === 'idle' || (isCurrent && row.phase !== 'open')) return;
       if (!isCurrent && wasSeen) return;
-      wasSeen = isCurrent ? executionId !== null : await this.#hasBegun(sessionId, executionId);
+      wasSeen = isCurrent
+        ? executionId !== null
+        : await hasLog(this.#store, sessionId, executionId);
       // it may have begun since the row was read
       if (!isCurrent && wasSeen) continue;
       if (this.#isDrained) throw runtimeClosed();
       await changed;
     }
-  }
-
-  async #hasBegun(sessionId: string, executionId: string): Promise<boolean> {
-    const events = await this.#store.events(sessionId, executionId, { after: 0, limit: 1 });
-    return events.length > 0;
   }
 
   #nextChange(sessionId: string): Promise<void> {

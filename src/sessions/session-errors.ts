@@ -1,5 +1,5 @@
 import { AgentError, show } from '../errors/agent-error.ts';
-import type { SessionRow } from './session-store.ts';
+import type { SessionRow } from './session-rows.ts';
 
 /** Also for a session of somebody else: that it exists is not told. */
 export const sessionNotFound = (sessionId: string): AgentError =>

@@ -8,7 +8,8 @@ import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
 import { RowReader } from './row-reader.ts';
 import { sessionNotFound } from './session-errors.ts';
-import type { SessionRow, SessionStore } from './session-store.ts';
+import type { SessionRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
 
 /** Finds sessions and agents, and shows a session to its owner alone. */

@@ -5,7 +5,7 @@ import { checkedLimit, checkedPlace } from './check-names.ts';
 import { readLog, type NumberedEvent } from './log-events.ts';
 import { RowReader } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
-import type { SessionRow } from './session-store.ts';
+import type { SessionRow } from './session-rows.ts';
 import type { Mark } from './state-rows.ts';
 
 const MOST_ROWS = 500;

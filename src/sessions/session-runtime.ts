@@ -1,18 +1,26 @@
-import { AgentState, type AgentStepJSON } from '../agent/agent-state.ts';
+import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
-import { isoTime, systemClock, type Clock } from '../clock.ts';
-import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { systemClock, type Clock } from '../clock.ts';
+import { invalidOption, positive } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
-import { uuid } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
-import { Message, type MessageJSON } from '../messages/message.ts';
-import { pairingProblem } from '../messages/pairing.ts';
-import { checkedExecutionId, checkedOwner, checkedSessionId } from './check-names.ts';
-import { forkRow } from './fork-session.ts';
-import { storeNewSession } from './new-session.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import { answerCall, resumeSession } from './answer-calls.ts';
+import { checkedOwner } from './check-names.ts';
+import { forkSession } from './fork-session.ts';
+import { createSession } from './new-session.ts';
+import { sendMessage } from './send-message.ts';
 import { SessionCrew } from './session-crew.ts';
+import { SessionLookup } from './session-lookup.ts';
+import type {
+  CreateOptions,
+  OwnerOptions,
+  ResumeSessionOptions,
+  SendOptions,
+  SessionRuntimeOptions,
+} from './session-options.ts';
 import {
   readAccounts,
   readEvents,
@@ -22,24 +30,6 @@ import {
   type HistoryPage,
   type LogPage,
 } from './session-reads.ts';
-import {
-  answeredBefore,
-  awaitingApproval,
-  executionOver,
-  executionTaken,
-  idTaken,
-  notWaiting,
-  sessionBusy,
-} from './session-errors.ts';
-import { SessionLookup } from './session-lookup.ts';
-import type {
-  CreateOptions,
-  OwnerOptions,
-  ResumeSessionOptions,
-  SendOptions,
-  SessionRuntimeOptions,
-} from './session-options.ts';
-import type { SessionRow } from './session-store.ts';
 import type { Session, SessionPage } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
 
@@ -58,23 +48,8 @@ export class SessionRuntime {
   }
 
   async create(options: CreateOptions): Promise<Session> {
-    const { store, clock } = this.#lookup;
-    const owner = checkedOwner(options.owner);
-    const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
-    const { name: agent, redactor } = this.#lookup.agentFor(options.agent);
-    const now = clock.now();
-    let state = AgentState.empty({ now }).withAgentName(agent);
-    if (options.metadata) state = state.withMetadata(options.metadata);
-    if (options.messages) state = state.withMessages(...options.messages);
-    const problem = pairingProblem(state.messages);
-    if (problem !== null)
-      throw new AgentError(
-        'invalid_message',
-        `A session cannot begin with these messages: ${problem}.`,
-      );
-    const session = { id, owner, agent, createdAt: isoTime(now) };
-    if (!(await storeNewSession(store, state, session, redactor))) throw idTaken(id);
-    return this.get(id, { owner });
+    const id = await createSession(this.#lookup, options);
+    return this.get(id, options);
   }
 
   async get(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
@@ -95,23 +70,7 @@ export class SessionRuntime {
 
   /** Hands the agent a new message. */
   async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
-    this.#crew.checkRoom();
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    if (row.phase === 'paused') throw awaitingApproval(sessionId, await this.#lookup.waiting(row));
-    const isQueued = options.whenBusy === 'queue';
-    const executionId = await this.#newExecution(row, options.executionId);
-    const message = Message.user(content, { createdAt: isoTime(this.#lookup.clock.now()) });
-    const accepted = await this.#crew.accept(
-      row,
-      { message: message.toJSON() },
-      { executionId, phases: isQueued ? ['idle', 'open'] : ['idle'] },
-    );
-    if (!accepted) {
-      const now = await this.#lookup.owned(sessionId, options.owner);
-      throw now.phase === 'paused'
-        ? awaitingApproval(sessionId, await this.#lookup.waiting(now))
-        : sessionBusy(now);
-    }
+    const executionId = await sendMessage(this.#lookup, this.#crew, sessionId, content, options);
     return this.#result(sessionId, options, executionId);
   }
 
@@ -127,26 +86,8 @@ export class SessionRuntime {
 
   /** Goes on with a paused session: with answers, after a pause, or past a limit with a grant. */
   async resume(sessionId: string, options: ResumeSessionOptions): Promise<Session> {
-    const { owner, approvals, grant } = options;
-    const row = await this.#lookup.owned(sessionId, owner);
-    const answers = Object.entries(approvals ?? {});
-    if (row.phase === 'open' && answers.length === 0) throw sessionBusy(row);
-    const { state } = await this.#lookup.load(row, { wholeExecution: true });
-    await this.#lookup.agentFor(row.agent).checkResume(state, {
-      ...(approvals && { approvals }),
-      ...(grant && { grant }),
-    });
-    if (state.pendingApprovals.length > 0 && answers.length === 0)
-      throw awaitingApproval(sessionId, await this.#lookup.waiting(row));
-    try {
-      for (const [callId, answer] of answers) await this.#decide(row, callId, answer);
-      if (grant || answers.length === 0)
-        await this.#crew.acceptResume(row, grant ?? null, answers.length > 0);
-    } finally {
-      // where one of several came too late, the others count
-      if (answers.length > 0) await this.#crew.enqueue(sessionId);
-    }
-    return this.#result(sessionId, options, state.execution.id);
+    const executionId = await resumeSession(this.#lookup, this.#crew, sessionId, options);
+    return this.#result(sessionId, options, executionId);
   }
 
   approve(
@@ -192,15 +133,8 @@ export class SessionRuntime {
     sessionId: string,
     options: OwnerOptions & { readonly atStep?: number; readonly id?: string },
   ): Promise<Session> {
-    const { owner, atStep } = options;
-    const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
-    const source = await this.#lookup.owned(sessionId, owner);
-    const row = await forkRow(this.#lookup, source, {
-      id,
-      ...(atStep !== undefined && { atStep }),
-    });
-    if (!(await this.#lookup.store.fork(source.id, row))) throw idTaken(id);
-    return this.get(id, { owner });
+    const id = await forkSession(this.#lookup, sessionId, options);
+    return this.get(id, options);
   }
 
   /** Leaves nothing of it behind; work on it ends without another word. */
@@ -306,33 +240,9 @@ export class SessionRuntime {
     answer: ApprovalAnswer,
     options: OwnerOptions & { readonly wait?: boolean },
   ): Promise<Session> {
-    const row = await this.#lookup.owned(sessionId, options.owner);
-    if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
-    if ((await this.#lookup.waiting(row)).includes(callId)) {
-      const { state } = await this.#lookup.load(row);
-      await this.#lookup.agentFor(row.agent).checkAnswer(state, callId, answer);
-    }
-    await this.#decide(row, callId, answer);
-    await this.#crew.enqueue(sessionId);
-    return this.#result(sessionId, options, row.executionId);
-  }
-
-  /** Given ids must be new: a log is written once. */
-  async #newExecution(row: SessionRow, given: string | undefined): Promise<string> {
-    if (given === undefined) return uuid();
-    const id = checkedExecutionId(given);
-    const range = { after: 0, limit: 1 };
-    const isUsed =
-      row.executionId === id || (await this.#lookup.store.events(row.id, id, range)).length > 0;
-    if (isUsed) throw executionTaken(row.id, id);
-    return id;
-  }
-
-  async #decide(row: SessionRow, callId: string, answer: ApprovalAnswer): Promise<void> {
-    const said = await this.#crew.decide(row, callId, answer);
-    if (said === 'answered') throw answeredBefore(row.id, callId);
-    if (said === 'unknown') throw notWaiting(row.id, callId, await this.#lookup.waiting(row));
-    if (said === 'over') throw executionOver(row.id, callId, row.status);
+    const given = { sessionId, owner: options.owner, callId, answer };
+    const executionId = await answerCall(this.#lookup, this.#crew, given);
+    return this.#result(sessionId, options, executionId);
   }
 
   async #result(

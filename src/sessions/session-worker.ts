@@ -10,9 +10,11 @@ import { AgentJournal, type JournalSignals } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
 import type { LeaseKeeper, LeaseTimes } from './lease-keeper.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
+import { hasLog } from './log-events.ts';
 import { RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
-import type { CommandRow, SessionPhase, SessionRow, SessionStore } from './session-store.ts';
+import type { CommandRow, SessionPhase, SessionRow } from './session-rows.ts';
+import type { SessionStore } from './session-store.ts';
 import { titleOf } from './session-title.ts';
 
 export interface SessionEvent {
@@ -139,9 +141,7 @@ class Stretch {
   /** A message that waited twice under one id is carried out once. */
   async #hasRun(executionId: string, state: AgentState): Promise<boolean> {
     if (executionId === state.execution.id) return true;
-    const range = { after: 0, limit: 1 };
-    const told = await this.#context.store.events(this.#row.id, executionId, range);
-    return told.length > 0;
+    return hasLog(this.#context.store, this.#row.id, executionId);
   }
 
   #open(loaded: LoadedSession, task: Task): AgentJournal {

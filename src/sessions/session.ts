@@ -7,7 +7,7 @@ import type { Redactor } from '../errors/redactor.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
-import type { SessionRow } from './session-store.ts';
+import type { SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
 import type { Head } from './state-rows.ts';
 

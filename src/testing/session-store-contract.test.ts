@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CommitReceipt, SessionRow, SessionStore } from '../sessions/session-store.ts';
+import type { SessionRow } from '../sessions/session-rows.ts';
+import type { CommitReceipt, SessionStore } from '../sessions/session-store.ts';
 import { memoryStore } from '../sessions/stores/memory.ts';
 import { sessionStoreContract } from './session-store-contract.ts';
 

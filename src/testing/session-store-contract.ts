@@ -1,12 +1,15 @@
 import type { SessionStore } from '../sessions/session-store.ts';
 import { commandCases } from './store-contract/command-cases.ts';
 import { commitCases } from './store-contract/commit-cases.ts';
-import { keepingCases } from './store-contract/keeping-cases.ts';
+import { droppingCases } from './store-contract/dropping-cases.ts';
+import { endingCases } from './store-contract/ending-cases.ts';
+import { forkCases } from './store-contract/fork-cases.ts';
 import { leaseCases } from './store-contract/lease-cases.ts';
 import { ledgerCases } from './store-contract/ledger-cases.ts';
 import { readingCases } from './store-contract/reading-cases.ts';
 import { makeRig, type Rig, type StoreContractCase } from './store-contract/rig.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
+import { sizeCases } from './store-contract/size-cases.ts';
 
 export type { StoreContractCase } from './store-contract/rig.ts';
 
@@ -26,8 +29,11 @@ export function sessionStoreContract(
     ...commandCases,
     ...leaseCases,
     ...commitCases,
+    ...endingCases,
     ...ledgerCases,
     ...readingCases,
-    ...keepingCases,
+    ...forkCases,
+    ...droppingCases,
+    ...sizeCases,
   ].map(({ name, run }) => ({ name, run: async () => run(await (rig ??= prepare())) }));
 }

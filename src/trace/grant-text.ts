@@ -1,15 +1,15 @@
 import { grantKinds, type GrantKind, type Grants } from '../continuation/grants.ts';
-import { count, money } from './number-text.ts';
+import { countText, exactMoneyText } from './number-text.ts';
 
 const counted =
   (one: string, many: string) =>
   (amount: number, more: string): string =>
-    `${count(amount)}${more} ${amount === 1 ? one : many}`;
+    `${countText(amount)}${more} ${amount === 1 ? one : many}`;
 
 const units: Readonly<Record<GrantKind, (amount: number, more: string) => string>> = {
   steps: counted('step', 'steps'),
   tokens: counted('token', 'tokens'),
-  cost: (amount, more) => `${money(amount)}${more}`,
+  cost: (amount, more) => `${exactMoneyText(amount)}${more}`,
   seconds: counted('second', 'seconds'),
   retries: counted('retry', 'retries'),
 };
@@ -23,7 +23,9 @@ export const grantText = (grant: Grants, more: string = ''): string =>
 /** "Grant 5 steps", "Grant 60 s": what a button says. */
 export const grantLabel = (grant: Grants): string =>
   `Grant ${amountsOf(grant)
-    .map(([kind, amount]) => (kind === 'seconds' ? `${count(amount)} s` : units[kind](amount, '')))
+    .map(([kind, amount]) =>
+      kind === 'seconds' ? `${countText(amount)} s` : units[kind](amount, ''),
+    )
     .join(' and ')}`;
 
 /** Goes after "it would go on if": "it had 5 more steps and could spend $0.05 more". */
@@ -31,7 +33,7 @@ export function ifGranted(grant: Grants): string {
   const { cost, ...rest } = grant;
   const parts: string[] = [];
   if (amountsOf(rest).length > 0) parts.push(`had ${grantText(rest, 'more')}`);
-  if (cost !== undefined) parts.push(`could spend ${money(cost)} more`);
+  if (cost !== undefined) parts.push(`could spend ${exactMoneyText(cost)} more`);
   return `it ${parts.join(' and ')}`;
 }
 

@@ -1,20 +1,47 @@
-// made once: `toLocaleString` makes a new one with each call
-const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
-const cents = new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-});
-const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+// made once: `toLocaleString` makes a new one with each call, and a list has many rows
+const upTo = (most: number, least: number = 0): Intl.NumberFormat =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: least, maximumFractionDigits: most });
+const plain = /* @__PURE__ */ upTo(6);
+const tenths = /* @__PURE__ */ upTo(1);
+const cents = /* @__PURE__ */ upTo(2, 2);
+const exact = /* @__PURE__ */ upTo(6, 2);
 
-/** "20,000", "0.5": exact as far as a person reads. */
-export const count = (value: number): string => plain.format(value);
+/** "3 ms", "0.31 s", "17.3 s", "4m 12s", "1h 23m", "2d 05h": three digits tell durations apart. */
+export function durationText(ms: number): string {
+  if (ms < 99.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours < 1) return `${minutes}m ${two(seconds % 60)}s`;
+  if (hours < 48) return `${hours}h ${two(minutes % 60)}m`;
+  return `${Math.floor(hours / 24)}d ${two(hours % 24)}h`;
+}
 
-/** "$0.10", "$0.1004": cents always, and as much more as is there. */
-export const money = (value: number): string => `$${cents.format(value)}`;
+const two = (value: number): string => String(value).padStart(2, '0');
 
 /** "120", "119.6": tenths are enough of a second. */
-export const seconds = (value: number): string => tenths.format(value);
+export const secondsText = (value: number): string => tenths.format(value);
+
+/** "20,000", "0.5": exact as far as a person reads. */
+export const countText = (value: number): string => plain.format(value);
+
+/** "1 call", "2 calls". */
+export const counted = (value: number, one: string, many: string = `${one}s`): string =>
+  `${countText(value)} ${value === 1 ? one : many}`;
 
 /** "once", "twice", "4 times". */
-export const times = (value: number): string =>
-  value === 1 ? 'once' : value === 2 ? 'twice' : `${count(value)} times`;
+export const timesText = (value: number): string =>
+  value === 1 ? 'once' : value === 2 ? 'twice' : counted(value, 'time');
+
+/** What was spent, "$0.0225", "$12.40": small sums keep the digits that tell them apart, and line up in a column. */
+export function moneyText(value: number): string {
+  if (value === 0) return '$0.00';
+  if (value < 5e-8) return '< $0.0000001';
+  if (value < 0.0001) return `$${value.toFixed(7).replace(/0+$/, '')}`;
+  return `$${value >= 0.99995 ? cents.format(value) : value.toFixed(4)}`;
+}
+
+/** A sum as somebody wrote it down, "$0.10", "$0.1004": cents always, and as much more as is there. */
+export const exactMoneyText = (value: number): string => `$${exact.format(value)}`;

@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { Session } from '../sessions/session.ts';
-import { count, money, seconds } from './number-text.ts';
+import { counted, countText, exactMoneyText, secondsText } from './number-text.ts';
 import { words } from './stop-because.ts';
 import { decisiveVoice, numberIn, textIn } from './voices.ts';
 
@@ -12,13 +12,11 @@ export function reasonText(session: Session): string {
     case 'pending':
       return 'Nothing sent yet';
     case 'in_progress':
-      return `Working · step ${count(steps + 1)}`;
+      return `Working · step ${countText(steps + 1)}`;
     case 'paused':
       return pauseText(pendingApprovals);
     case 'completed':
-      return steps === 0
-        ? 'Completed'
-        : `Completed · ${count(steps)} ${steps === 1 ? 'step' : 'steps'}`;
+      return steps === 0 ? 'Completed' : `Completed · ${counted(steps, 'step')}`;
     default:
       return stopText(session);
   }
@@ -29,7 +27,7 @@ function pauseText(pending: Session['pendingApprovals']): string {
   if (first === undefined) return 'Paused';
   return pending.length === 1
     ? `${first.tool} needs approval`
-    : `${count(pending.length)} approvals needed`;
+    : `${countText(pending.length)} approvals needed`;
 }
 
 function stopText({ status, stopReason, outcome, executionStepCount: step }: Session): string {
@@ -37,20 +35,20 @@ function stopText({ status, stopReason, outcome, executionStepCount: step }: Ses
   const voice = decisiveVoice(outcome);
   if (!voice || stopReason === null) return plain;
   if (stopReason === 'user_requested')
-    return step > 0 ? `Stopped by you at step ${count(step)}` : 'Stopped by you';
+    return step > 0 ? `Stopped by you at step ${countText(step)}` : 'Stopped by you';
   return texts[stopReason]?.(voice) ?? `${plain} · ${voice.criterion}`;
 }
 
 const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => string | null>> = {
-  steps_limit: (voice) => limitText(voice, 'steps limit', count),
-  token_limit: (voice) => limitText(voice, 'token limit', count),
-  time_limit: (voice) => limitText(voice, 'time limit', seconds, ' s'),
+  steps_limit: (voice) => limitText(voice, 'steps limit', countText),
+  token_limit: (voice) => limitText(voice, 'token limit', countText),
+  time_limit: (voice) => limitText(voice, 'time limit', secondsText, ' s'),
   retry_limit: (voice) => {
     const failures = numberIn(voice, 'consecutiveFailures');
     const retries = numberIn(voice, 'maxRetries');
     const type = textIn(voice, 'errorType');
     if (failures === null || retries === null) return null;
-    const used = `Retry limit · ${count(failures - 1)} / ${count(retries)}`;
+    const used = `Retry limit · ${countText(failures - 1)} / ${countText(retries)}`;
     return `${used}${kindOf(type)}`;
   },
   error: (voice) => {
@@ -64,7 +62,8 @@ const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => strin
     return reason === null ? null : `Answer cut · ${words(reason)}`;
   },
   guard: (voice) => {
-    if (voice.criterion.endsWith('CostLimit')) return limitText(voice, 'cost limit', money);
+    if (voice.criterion.endsWith('CostLimit'))
+      return limitText(voice, 'cost limit', exactMoneyText);
     const tool = voice.criterion === 'NoProgressLimit' ? textIn(voice, 'toolName') : null;
     return tool === null ? null : `No progress · ${tool}`;
   },

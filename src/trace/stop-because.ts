@@ -2,7 +2,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
-import { count, money, seconds, times } from './number-text.ts';
+import { countText, exactMoneyText, secondsText, timesText } from './number-text.ts';
 import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
 import { withoutFullStop } from './without-full-stop.ts';
 
@@ -24,15 +24,15 @@ const because: Readonly<Record<StopReason, Because>> = {
     voice.criterion === 'ToolCallPresenceCheck'
       ? 'the model answered and asked for no more tools'
       : null,
-  steps_limit: (stop) => usedUp(stop, 'used', (n) => count(n), 'steps', unreadWork(stop)),
-  token_limit: (stop) => usedUp(stop, 'used', (n) => count(n), 'tokens'),
-  time_limit: (stop) => usedUp(stop, 'worked for', seconds, 'seconds', longWait(stop)),
+  steps_limit: (stop) => usedUp(stop, 'used', (n) => countText(n), 'steps', unreadWork(stop)),
+  token_limit: (stop) => usedUp(stop, 'used', (n) => countText(n), 'tokens'),
+  time_limit: (stop) => usedUp(stop, 'worked for', secondsText, 'seconds', longWait(stop)),
   retry_limit: ({ voice }) => {
     const failures = numberIn(voice, 'consecutiveFailures');
     const retries = numberIn(voice, 'maxRetries');
     if (failures === null || retries === null) return null;
     const row = failures > 1 ? ' in a row' : '';
-    return `${whatFailed(voice)} failed ${times(failures)}${row}${errorType(voice)} and ${allUsed(retries)}`;
+    return `${whatFailed(voice)} failed ${timesText(failures)}${row}${errorType(voice)} and ${allUsed(retries)}`;
   },
   error: ({ voice, error }) => {
     const tool = textIn(voice, 'toolName');
@@ -43,7 +43,7 @@ const because: Readonly<Record<StopReason, Because>> = {
   finish_reason: ({ voice }) => cuts[textIn(voice, 'finishReason') ?? ''] ?? null,
   guard: (stop) =>
     guards[stop.voice.criterion]?.(stop) ??
-    (stop.voice.criterion.endsWith('CostLimit') ? usedUp(stop, 'spent', money, '') : null),
+    (stop.voice.criterion.endsWith('CostLimit') ? usedUp(stop, 'spent', exactMoneyText, '') : null),
   user_requested: ({ voice, step }) => {
     if (textIn(voice, 'by') !== 'user') return null;
     const where = step === null ? '' : step > 0 ? ` at step ${step}` : ' before its first step';
@@ -63,7 +63,7 @@ const guards: Readonly<Record<string, Because>> = {
     const tool = textIn(voice, 'toolName');
     return repeats === null || tool === null
       ? null
-      : `${tool} gave the same result ${times(repeats)} in a row`;
+      : `${tool} gave the same result ${timesText(repeats)} in a row`;
   },
 };
 
@@ -103,7 +103,7 @@ function unreadWork({ outcome }: StopCase): string {
   if (calls === 0) return ' while work was still pending';
   return calls === 1
     ? ' while a tool result was still unread'
-    : ` while ${count(calls)} tool results were still unread`;
+    : ` while ${countText(calls)} tool results were still unread`;
 }
 
 function longWait({ voice }: StopCase): string {
@@ -111,7 +111,7 @@ function longWait({ voice }: StopCase): string {
   const [used, limit] = [numberIn(voice, 'used'), numberIn(voice, 'limit')];
   return waitMs === null || (used ?? 0) >= (limit ?? 0)
     ? ''
-    : ` and the next try would have to wait ${seconds(waitMs / 1000)} seconds`;
+    : ` and the next try would have to wait ${secondsText(waitMs / 1000)} seconds`;
 }
 
 const whatFailed = (voice: ContinuationEvaluation): string =>
@@ -125,7 +125,7 @@ function errorType(voice: ContinuationEvaluation): string {
 
 const allUsed = (retries: number): string => {
   if (retries === 0) return 'no retries are allowed';
-  return retries === 1 ? 'its only retry is used' : `all ${count(retries)} retries are used`;
+  return retries === 1 ? 'its only retry is used' : `all ${countText(retries)} retries are used`;
 };
 
 export const words = (type: string): string => type.replaceAll('_', ' ');

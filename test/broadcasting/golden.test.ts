@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ErrorPolicy } from 'onward';
-import type { EnvelopeType } from 'onward/broadcasting';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { envelopeTypes } from '../../src/ui/sources/read-envelope.ts';
 import { asked, isUnbroken, Live, presets, scripted, steady } from './live-run.ts';
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
@@ -142,21 +142,8 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
 });
 
 it('the golden files hold every type of envelope', async () => {
-  const types: Record<EnvelopeType, true> = {
-    'agent.status': true,
-    'agent.message': true,
-    'agent.step.started': true,
-    'agent.step.completed': true,
-    'agent.tool.started': true,
-    'agent.tool.completed': true,
-    'agent.approval.requested': true,
-    'agent.continuation': true,
-    'agent.stream.chunk': true,
-    'agent.stream.discarded': true,
-    'agent.tool.delta': true,
-  };
   const seen = new Set<string>();
   for (const play of Object.values(scenarios))
     for (const { type } of (await play()).of('debug')) seen.add(type);
-  expect(seen).toEqual(new Set(Object.keys(types)));
+  expect(seen).toEqual(new Set(envelopeTypes));
 });

@@ -160,12 +160,12 @@ describe('refusals', () => {
     [{ status: 200, body: '<html>Welcome</html>' }, false, /not as a Pusher-protocol server does/],
     [{ status: 200, body: '' }, false, /another server listens there/],
     [{ drops: true }, true, /could not be reached \(ECONNRESET\)\. Check that the server runs/],
-    [{ hangs: true }, true, /gave no answer within 600 ms/],
+    [{ hangs: true }, true, /gave no answer within 2000 ms/],
   ];
   it.each(rows)('%j -> another try can help: %s', async (given, retryable, message) => {
     const server = await pusherServer();
     server.misbehave(typeof given === 'number' ? { status: given } : given);
-    const broadcaster = to(server, { timeoutMs: 600 });
+    const broadcaster = to(server, { timeoutMs: 2_000 });
     const error = await refusal(broadcaster.broadcastBatch(batchOf(2)));
     expect(error.retryable).toBe(retryable);
     expect(error.message).toMatch(message);

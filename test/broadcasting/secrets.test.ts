@@ -1,4 +1,4 @@
-import { AgentBuilder, createRedactor, ErrorPolicy, type Agent, type Tool } from 'onward';
+import { AgentBuilder, ErrorPolicy, type Agent, type Tool } from 'onward';
 import {
   BroadcastConfig,
   BroadcastError,
@@ -21,21 +21,9 @@ import {
   runtimeOn,
   waiting,
 } from '../setup/sessions.ts';
+import { byLook, leakIn, ours, planted, redactor, words } from '../setup/canary.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
-/** Found by its look, by its key, and by the redactor that the product brings itself. */
-const byLook = 'sk-live-CANARY0123456789abcdef';
-const byKey = 'CANARY under a key';
-const ours = 'CANARY/4711';
-const redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
-const planted = {
-  note: `use ${byLook} for ${ours}`,
-  password: byKey,
-  nested: [{ iban: byKey, body: JSON.stringify({ apiKey: byKey, list: [ours] }) }],
-};
-const words = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
-const leakIn = (value: unknown): string | null =>
-  /.{0,80}CANARY.{0,20}/s.exec(JSON.stringify(value))?.[0] ?? null;
 
 const agentOf = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
   builderWith(followingDriver(steps), ...tools)
@@ -77,7 +65,7 @@ async function broadcast(agent: Agent, play: 'run' | 'answer' | 'stop' = 'run') 
 
 const leaks = (seen: Record<string, unknown>): string[] =>
   Object.entries(seen).flatMap(([name, value]) => {
-    const leak = leakIn(value);
+    const leak = leakIn(JSON.stringify(value));
     return leak === null ? [] : [`${name}: ${leak}`];
   });
 

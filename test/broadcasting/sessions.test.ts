@@ -34,6 +34,7 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { ended } from '../setup/session-moments.ts';
 import { isUnbroken, numbered, ofType, plain, presets } from './live-run.ts';
 
 const { toolCall, toolCalls, final, stream } = ScenarioStep;
@@ -59,8 +60,6 @@ function processOn(
 
 const statuses = (envelopes: readonly Envelope[]): string[] =>
   ofType(envelopes, 'agent.status').map(({ payload }) => payload.status);
-const ended = (runtime: SessionRuntime, id: string) =>
-  until(async () => (await runtime.get(id, ann)).status !== 'in_progress');
 /** Everything but `prev`, which says what this reader had before. */
 const unchained = (envelopes: readonly Envelope[]) =>
   numbered(envelopes).map(({ prev: _prev, ...rest }) => plain(rest));

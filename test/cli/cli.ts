@@ -10,10 +10,12 @@ import {
   type Tool,
 } from 'onward';
 import { sqliteStore } from 'onward/stores/sqlite';
+import { ScenarioStep } from 'onward/testing';
 import { onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/cli.ts';
 import type { CliIo, CliSignal } from '../../src/cli/cli-io.ts';
 import type { OnwardConfig } from '../../src/cli/config.ts';
+import { followingDriver, type Gate } from '../setup/sessions.ts';
 
 export const owner = { owner: 'dev' } as const;
 
@@ -97,7 +99,7 @@ export function start(
 export const cli = (world: FakeWorld, ...argv: readonly string[]): Promise<Outcome> =>
   start(argv, world).done;
 
-export const stock: Tool = defineTool({
+const stock: Tool = defineTool({
   name: 'stock',
   description: 'How many pieces of an article we have.',
   parameters: {
@@ -111,7 +113,7 @@ export const stock: Tool = defineTool({
   },
 });
 
-export const remove: Tool = defineTool({
+const remove: Tool = defineTool({
   name: 'delete_lead',
   description: 'Deletes a lead.',
   needsApproval: true,
@@ -126,6 +128,30 @@ export const agentOn = (
   change(
     AgentBuilder.base().withName('support').withModel(driver).withTools(stock, remove),
   ).build();
+
+/** A folder of its own, and one agent on this model. */
+export const worldOf = (
+  driver: InferenceDriver = followingDriver([ScenarioStep.final('hello')]),
+  more: Partial<FakeWorld> = {},
+): FakeWorld => ({
+  cwd: tempFolder(),
+  config: { agents: [agentOn(driver)] },
+  ...more,
+});
+
+/** Answers nothing until it is told to stop. */
+export const waitingDriver = (entered: Gate): InferenceDriver => ({
+  name: 'waiting',
+  infer: (_request, { signal }) => {
+    entered.open();
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  },
+});
+
+/** A failure of the model that may be tried again. */
+export const lost = { message: 'broken line', type: 'rate_limit', retryable: true } as const;
 
 /** A look at the same sessions from outside the command. */
 export function lookInto(cwd: string, agent: Agent): SessionRuntime {

@@ -86,36 +86,3 @@ describe('D43: the command shows no secret', () => {
     }
   });
 });
-
-describe('what a terminal is shown', () => {
-  it('cannot steer it: answers, tools and titles lose their control characters', async () => {
-    const evil = '\u001b]0;owned\u0007\u001b[2Jhello\u009b31m';
-    const shout = defineTool({
-      name: 'shout',
-      description: 'Shouts.',
-      parameters: { type: 'object' },
-      execute: () => {
-        throw new Error(evil);
-      },
-    });
-    const driver = followingDriver([
-      toolCall('shout', { evil }),
-      stream([evil.slice(0, 4), evil.slice(4)]),
-    ]);
-    const policy = ErrorPolicy.retryToolErrors(3);
-    const agent = agentOn(driver, (builder) => builder.withTools(shout).withErrorPolicy(policy));
-    const world = { cwd: tempFolder(), config: { agents: [agent] }, isTTY: true };
-    const env = { NO_COLOR: '1', TERM: 'dumb' };
-    const outputs = [
-      await cli({ ...world, env }, 'run', evil),
-      await cli({ ...world, env }, 'explain', 'last'),
-      await cli({ ...world, env }, 'sessions', 'list'),
-      await cli({ ...world, env }, 'sessions', 'show', 'last'),
-    ];
-    for (const { stdout, stderr } of outputs) {
-      // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
-      expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-      expect(stdout + stderr).toContain('hello');
-    }
-  });
-});

@@ -1,16 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ScenarioStep } from 'onward/testing';
 import { chooseDemoModel } from '../../src/cli/demo-model.ts';
 import { initNeeds, type InitNeeds, type NodeGifts } from '../../src/cli/init-needs.ts';
-import { followingDriver } from '../setup/sessions.ts';
-import { agentOn, cli, tempFolder } from './cli.ts';
-
-const worldOf = () => ({
-  cwd: tempFolder(),
-  config: { agents: [agentOn(followingDriver([ScenarioStep.final('hi')]))] },
-});
+import { cli, tempFolder, worldOf } from './cli.ts';
 
 describe('the command line', () => {
   it('helps: every command with its options, examples, exit codes', async () => {

@@ -89,7 +89,7 @@ describe('the API client', () => {
     const { api, server } = await client(mute);
     const end = new AbortController();
     const left = api.info(end.signal).catch((thrown: unknown) => thrown);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await expect.poll(() => server.requests).toHaveLength(1);
     end.abort();
     expect(await left).toMatchObject({ code: 'aborted' });
     await server.close();

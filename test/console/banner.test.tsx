@@ -102,7 +102,7 @@ describe('StopBanner', () => {
   it.each([
     ['stopped', 'neutral', 'stopped'],
     ['failed', 'failed', 'failed'],
-    ['completed', 'done', 'completed'],
+    ['completed', 'done', 'done'],
     ['cancelled', 'quiet', 'cancelled'],
     ['paused', 'waiting', 'paused'],
   ] as const)('%s has its own tone and its own shape', (status, tone, glyph) => {

@@ -1,16 +1,15 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { seriousFindings } from '../setup/axe.ts';
 import { launchBrowser } from '../setup/browser.ts';
-import { pageOf } from '../setup/page.ts';
+import { drawn, pageOf } from '../setup/page.ts';
 import type { SceneName } from './chat-scenes.ts';
+import { consoleStyles } from './console-styles.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Name a folder to look at every state. */
 const shots = process.env['ONWARD_SHOTS'];
-const styles = ['tokens', 'base', 'banner', 'chat'].map((name) => `src/console/styles/${name}.css`);
 
 // a browser without a graphics card on a busy machine takes its time
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -21,29 +20,10 @@ beforeAll(async () => {
   if (shots !== undefined) mkdirSync(shots, { recursive: true });
   [browser, html] = await Promise.all([
     launchBrowser(),
-    pageOf('test/console/chat-page.tsx', ...styles),
+    pageOf('test/console/chat-page.tsx', ...consoleStyles),
   ]);
 });
 afterAll(() => browser?.close());
-
-/** What axe holds to be serious or worse. */
-async function findings(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as {
-      axe: {
-        run(options: object): Promise<{
-          violations: { id: string; impact: string; nodes: { html: string }[] }[];
-        }>;
-      };
-    };
-    const { violations } = await axe.run({
-      rules: { region: { enabled: false }, 'page-has-heading-one': { enabled: false } },
-    });
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
-  });
-}
 
 const looks = [
   ['light', 1280],
@@ -76,7 +56,6 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     page.on('dialog', (dialog) => errors.push(`dialog: ${dialog.message()}`));
     await page.clock.install({ time: new Date('2026-01-16T14:20:00') });
     await page.setContent(html);
-    await page.addScriptTag({ content: axe });
     await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
   });
   afterAll(() => page?.close());
@@ -91,7 +70,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
   };
   const check = async (name: string): Promise<void> => {
     await shoot(name);
-    expect(await findings(page)).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
     const sideways = await page.evaluate(() => {
       const log = document.querySelector('.chat-log')!;
       return [log.scrollWidth - log.clientWidth, document.documentElement.scrollWidth - innerWidth];
@@ -140,7 +119,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await page.evaluate(() => window.grow('hostile', 'One more.'));
     expect(await place()).toBeLessThan(2);
     await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
-    await page.waitForTimeout(50);
+    await drawn(page);
     await page.evaluate(() => window.grow('hostile', 'Two more.\n\nAnd three.'));
     expect(await page.$eval('.chat-log', (log) => log.scrollTop)).toBe(0);
     await check('new-below');
@@ -163,7 +142,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await page.evaluate(() => window.grow('approvals', 'One more.'));
     expect(await page.$('.new-below')).toBeNull();
     await page.$eval('.chat-log', (log) => (log.scrollTop = 0));
-    await page.waitForTimeout(50);
+    await drawn(page);
     await page.evaluate(() => window.grow('approvals', 'Two more.'));
     // above the question one is told of it, if it is out of sight
     const isOut = await page.$eval('.chat-log', (log) => {

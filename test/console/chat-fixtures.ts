@@ -134,7 +134,7 @@ export const stepsStop: StopSentence = {
   action: { kind: 'grant', grant: { steps: 5 }, label: 'Grant 5 steps' },
 };
 
-export const agent: AgentInfo = {
+const agent: AgentInfo = {
   name: 'partner-assistant',
   title: 'Partner assistant',
   description: '',
@@ -169,9 +169,6 @@ export function detailOf(more: Partial<SessionDetail> = {}): SessionDetail {
     ...more,
   } as unknown as SessionDetail;
 }
-
-/** What a test can look at: every wish of the user. */
-export type Asked = readonly unknown[][];
 
 export function sessionOf(
   state: UiState,

@@ -160,7 +160,7 @@ export const summary = (id: string, more: Partial<SessionSummary> = {}): Session
 
 const usage = { input: 0, output: 0, total: 0, cachedInput: 0, reasoning: 0 };
 
-export const detailOf = (session: SessionSummary): SessionDetail => ({
+const detailOf = (session: SessionSummary): SessionDetail => ({
   ...session,
   usage,
   cost: null,

@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
 import { act, cleanup, configure, render, screen, waitFor, within } from '@testing-library/react';
 import { userEvent as events } from '@testing-library/user-event';
-import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { App } from '../../src/console/app.tsx';
 import type { Trace } from '../../src/trace/trace.ts';
+import { seriousInDocument } from '../setup/axe-dom.ts';
 import { Wire } from '../react/fake-source.ts';
 import { ShellServer, agentInfo, summary } from './shell-server.ts';
 import { traceWith } from './trace-builder.ts';
@@ -45,15 +45,6 @@ const press = async (keys: string): Promise<void> => {
   await userEvent.keyboard(keys);
 };
 
-async function serious(): Promise<string[]> {
-  const { violations } = await axe.run(document.body, {
-    rules: { 'color-contrast': { enabled: false } },
-  });
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join()}`);
-}
-
 describe('signing in', () => {
   it('takes the token out of the address, keeps it and sends it', async () => {
     localStorage.clear();
@@ -69,7 +60,7 @@ describe('signing in', () => {
     open('#/s/s1');
     const field = await screen.findByLabelText('Token or address');
     expect(screen.getByText(/does not take this token any more/)).toBeTruthy();
-    expect(await serious()).toEqual([]);
+    expect(await seriousInDocument()).toEqual([]);
     await userEvent.type(field, 'http://127.0.0.1:4111/#token=tok');
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
     await heading('Title of s1');
@@ -143,7 +134,7 @@ describe('a session', () => {
     await screen.findByText('Stopped · steps limit', { selector: '.pill' });
     await waitFor(() => expect(row.textContent).toContain('Steps limit · 5 / 5'));
     expect(document.title).toBe('Stopped · steps limit · Title of s1 · Onward');
-    expect(await serious()).toEqual([]);
+    expect(await seriousInDocument()).toEqual([]);
   });
 
   it('of somebody else looks like one that is gone', async () => {
@@ -303,5 +294,5 @@ it('the info says what answers, and that it is no model', async () => {
   expect(dialog.getByText('a script, not a model')).toBeTruthy();
   expect(dialog.getByText('asks first')).toBeTruthy();
   expect(dialog.getByText('SQLite · .onward/sessions.db')).toBeTruthy();
-  expect(await serious()).toEqual([]);
+  expect(await seriousInDocument()).toEqual([]);
 });

@@ -1,13 +1,9 @@
 // @vitest-environment happy-dom
-import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { userEvent } from '@testing-library/user-event';
-import { useState, type ReactElement } from 'react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { TraceViewProps } from '../../src/console/contract.ts';
-import { TraceView } from '../../src/console/trace/trace-view.tsx';
-import type { Trace } from '../../src/trace/trace.ts';
 import { traceWith } from './trace-builder.ts';
 import { beforeAnyStep, designRun, longTrace, many, runs } from './trace-fixtures.ts';
+import { show, pane, title, timeline, press, has, row, current } from './trace-screen.tsx';
 
 // a page with many rows takes its time without a browser, the more so on a busy machine
 vi.setConfig({ testTimeout: 30_000 });
@@ -17,55 +13,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
-
-function show(trace: Trace, selected: number | null = null, more: Partial<TraceViewProps> = {}) {
-  const asked = {
-    onSelect: vi.fn(),
-    onGrant: vi.fn(),
-    onResume: vi.fn(),
-    onNewMessage: vi.fn(),
-    onFork: vi.fn(),
-    onEarlier: vi.fn(),
-  };
-  function Shell({ shown }: { readonly shown: Trace }): ReactElement {
-    const [at, setAt] = useState(selected);
-    return (
-      <TraceView
-        trace={shown}
-        selected={at}
-        grantState={{ kind: 'ready' }}
-        {...asked}
-        {...more}
-        onSelect={(step) => {
-          asked.onSelect(step);
-          setAt(step);
-        }}
-      />
-    );
-  }
-  const view = render(<Shell shown={trace} />);
-  return { ...asked, ...view, bring: (next: Trace) => view.rerender(<Shell shown={next} />) };
-}
-
-/** By their labels: queries by role read the whole page each time, and these pages are large. */
-const labelled = (label: string) => document.querySelector<HTMLElement>(`[aria-label="${label}"]`)!;
-const pane = () => labelled('Voices of the selected step');
-const title = () => pane().querySelector('h3')?.textContent;
-const timeline = () => labelled('Timeline');
-const press = (name: string, within: HTMLElement = document.body) => {
-  const found = [...within.querySelectorAll('button')].filter(
-    (button) => (button.getAttribute('aria-label') ?? button.textContent) === name,
-  );
-  expect(found).toHaveLength(1);
-  fireEvent.click(found[0]!);
-};
-const has = (name: RegExp) =>
-  [...document.querySelectorAll('button')].some(({ textContent }) => name.test(textContent));
-const row = (step: number) => timeline().querySelector<HTMLElement>(`[data-step="${step}"]`)!;
-const current = () =>
-  [...timeline().querySelectorAll<HTMLElement>('[aria-current="step"]')].map(
-    (r) => r.dataset['step'],
-  );
 
 describe('totals', () => {
   const total = (name: string) => screen.getByText(name, { selector: 'dt' }).parentElement!;
@@ -228,139 +175,4 @@ describe('a running step', () => {
     });
     expect(row(2).textContent).toContain('2.40 s');
   });
-});
-
-describe('the inspector', () => {
-  it('shows who did not object above the decisive voice, and who was outranked below', () => {
-    show(traceWith(designRun), 2);
-    const rungs = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
-    expect(rungs).toEqual([
-      'Forbidnobody',
-      'Request1nobody forbids, so one is enough',
-      'Allow stopnobody',
-      'Allow9outranked',
-    ]);
-    const card = pane().querySelector('.voice[data-decisive]')!;
-    expect(card.textContent).toContain('ToolCallPresenceCheck');
-    expect(pane().textContent).toContain(
-      'Went on because the model called enrich_company, search_entities.',
-    );
-    expect(pane().textContent).toContain('requested by ToolCallPresenceCheck');
-    expect(has(/Grant/)).toBe(false);
-  });
-
-  it('ends a stop in the banner whose button grants exactly that', () => {
-    const { onGrant } = show(traceWith(designRun));
-    press('Grant 5 steps', pane());
-    expect(onGrant).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
-    expect(pane().textContent).toContain('decided by StepsLimit');
-  });
-
-  it('tags the user’s own voices and shows reasons as recorded', () => {
-    show(traceWith(designRun));
-    const own = [...pane().querySelectorAll('.voice')].find((v) =>
-      v.textContent?.includes('LeadHasOwner'),
-    )!;
-    expect(own.textContent).toBe('LeadHasOwnercustomlead_2231 has an owner, so stopping is fine');
-    const steps = [...pane().querySelectorAll('.voice')].find((v) =>
-      v.textContent?.startsWith('StepsLimit'),
-    )!;
-    expect(steps.textContent).not.toContain('custom');
-  });
-
-  it('says of a stop in the middle that more was granted', () => {
-    const stopped = traceWith(designRun);
-    const after = { ...stopped.steps[0]!, number: 7, at: 18_000 };
-    show({ ...stopped, steps: [...stopped.steps, after], stop: null, status: 'processing' }, 6);
-    expect(pane().textContent).toContain('it used all 5 of its 5 steps');
-    expect(pane().textContent).toContain('More was granted, and it went on with the next step.');
-    expect(has(/Grant/)).toBe(false);
-  });
-
-  it('pages, and forks from a step that is over', () => {
-    const { onFork, onSelect } = show(traceWith(designRun));
-    press('Next step');
-    expect(onSelect).not.toHaveBeenCalled();
-    press('Previous step');
-    expect(title()).toBe('Step 5');
-    press('Fork from here');
-    expect(onFork).toHaveBeenCalledExactlyOnceWith(5);
-    cleanup();
-    show(traceWith(runs['waiting']!));
-    expect(has(/Fork from here/)).toBe(false);
-    expect(pane().textContent).toContain('Waiting because delete_program_lead needs your approval');
-  });
-
-  it('copies the account of a step as plain text, and says when it may not', async () => {
-    const user = userEvent.setup();
-    show(traceWith(designRun));
-    await user.click(screen.getByRole('button', { name: 'Copy explanation' }));
-    const text = await navigator.clipboard.readText();
-    expect(text).toContain(
-      'Session ses_01, execution exec_1\nStep 6 · 1.56 s · finish_reason tool_calls · 1 call\n',
-    );
-    expect(text).toContain(
-      'Stopped (steps_limit) by StepsLimit: 5 of 5 steps used while work is still pending.',
-    );
-    expect(text).toMatch(/allow {4}TokenUsageLimit +9924 of 40000 tokens/);
-    expect(text).toContain('it would go on if it had 5 more steps.');
-    await screen.findByText('Copied');
-    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new Error('no'));
-    await user.click(screen.getByText('Copied'));
-    await screen.findByText('Not copied');
-  });
-});
-
-describe('the matrix', () => {
-  it('names every vote, and marks the decisive ones', () => {
-    show(traceWith(designRun));
-    for (const name of [
-      'StepsLimit, step 3: allow',
-      'StepsLimit, step 6: forbid, decisive',
-      'LeadHasOwner, step 6: allow stop',
-    ])
-      expect(labelled(name).getAttribute('role')).toBe('img');
-    expect(document.querySelectorAll('.trace-matrix th[scope="row"]')).toHaveLength(10);
-  });
-
-  it('selects the step of a column', () => {
-    const { onSelect } = show(traceWith(designRun));
-    press('Step 3');
-    expect(onSelect).toHaveBeenCalledExactlyOnceWith(3);
-    expect(title()).toBe('Step 3');
-  });
-
-  it('shows 24 of 150 steps and which', () => {
-    show(longTrace(150));
-    expect(document.querySelectorAll('.trace-matrix th[scope="col"]')).toHaveLength(24);
-    expect(screen.getByText(/127 to 150/)).toBeTruthy();
-  });
-});
-
-describe('where the time went', () => {
-  it('has shares of the work, and pauses without one', () => {
-    show(traceWith(designRun));
-    const part = (name: string) =>
-      [...document.querySelectorAll('.trace-spent tr')].find((r) => r.textContent.startsWith(name))
-        ?.textContent;
-    expect(part('Tools')).toMatch(/9 calls, 1 failed8\.06 s4\d %/);
-    expect(part('Model')).toMatch(/6 calls, 1 failed7\.04 s41 %/);
-    expect(part('Backoff')).toMatch(/2\.00 s12 %/);
-    expect(part('Paused')).toMatch(/never counted4m 12s–/);
-  });
-});
-
-it('shows what models and tools wrote as text', () => {
-  const evil = '<img src=x onerror=alert(1)>';
-  show(
-    traceWith({
-      steps: [
-        { modelMs: 10, calls: [{ name: 'search', ms: 5, state: 'error', error: evil }] },
-        { modelMs: 3, failed: evil, waitMs: 5 },
-      ],
-    }),
-    1,
-  );
-  expect(document.querySelector('img')).toBeNull();
-  expect(document.body.textContent).toContain(evil);
 });

@@ -26,6 +26,7 @@ export async function openTab(
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     colorScheme: 'light',
+    reducedMotion: 'reduce', // axe measures colours, and nothing is to be half faded
     ...(shots !== undefined && { deviceScaleFactor: 2 }),
     ...look,
   });

@@ -27,7 +27,7 @@ export interface DevOptions {
 const cli = resolve('dist/cli/main.js');
 
 /** Inside the project, so that a config finds this package by its name. */
-export function devFolder(): string {
+function devFolder(): string {
   mkdirSync('build', { recursive: true });
   return mkdtempSync(resolve('build/e2e-'));
 }

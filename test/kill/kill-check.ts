@@ -1,7 +1,7 @@
 import { Message, pairingProblem, type SessionRuntime, type SessionStore } from 'onward';
 import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
 import { RowReader } from '../../src/sessions/row-reader.ts';
-import type { CallRow, SessionRow } from '../../src/sessions/session-store.ts';
+import type { CallRow, SessionRow } from '../../src/sessions/session-rows.ts';
 import type { ToolResult } from '../../src/tools/tool-result.ts';
 import type { Effect } from './effect-log.ts';
 import { planText, readPlan, resultOf, traits, type Plan } from './kill-agent.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRuntime, SessionStore } from 'onward';
-import type { SessionRow } from '../../src/sessions/session-store.ts';
+import type { SessionRow } from '../../src/sessions/session-rows.ts';
 import { effectsFrom, readEffects, sizeOfLog } from './effect-log.ts';
 import type { Plan } from './kill-agent.ts';
 import { checkNextTurn, checkSessions, type CheckCounts } from './kill-check.ts';

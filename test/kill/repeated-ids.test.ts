@@ -27,6 +27,7 @@ function mortal(store: SessionStore): { readonly store: SessionStore; die(): voi
 
 it('D46: a call that was refused before its step was saved does not block a new call with the same id', async () => {
   const ran: string[] = [];
+  let asked = false;
   const agentWhere = (isFirst: boolean): Agent => {
     const driver: InferenceDriver = {
       name: 'repeats ids',
@@ -54,7 +55,10 @@ it('D46: a call that was refused before its step was saved does not block a new 
     const b = defineTool({
       name: 'b',
       description: 'Asks elsewhere whether it needs approval.',
-      needsApproval: () => (isFirst ? new Promise(() => {}) : Promise.resolve(false)),
+      needsApproval: () => {
+        asked = true;
+        return isFirst ? new Promise(() => {}) : Promise.resolve(false);
+      },
       execute: () => ran.push('b'),
     });
     const policy = ErrorPolicy.ignoreToolErrors();
@@ -66,9 +70,9 @@ it('D46: a call that was refused before its step was saved does not block a new 
   const doomed = new SessionRuntime({ store: first.store, agents: [agentWhere(true)], lease });
   const { id } = await doomed.create({ owner: 'ann' });
   await doomed.send(id, 'go', { owner: 'ann' });
+  await expect.poll(() => asked).toBe(true);
   await sleep(50);
   first.die();
-  await sleep(100);
   const errors: unknown[] = [];
   const second = new SessionRuntime({
     store,
@@ -77,9 +81,7 @@ it('D46: a call that was refused before its step was saved does not block a new 
     onError: (error) => errors.push(error),
   });
   second.start();
-  await expect
-    .poll(async () => (await second.get(id, { owner: 'ann' })).status, { timeout: 2_000 })
-    .toBe('completed');
+  await expect.poll(async () => (await second.get(id, { owner: 'ann' })).status).toBe('completed');
   expect(errors).toEqual([]);
   // the refusal is part of the step that was saved with it
   expect(ran).toEqual(['b']);

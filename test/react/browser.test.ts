@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { seriousFindings } from '../setup/axe.ts';
 import { launchBrowser } from '../setup/browser.ts';
 import { pageOf } from '../setup/page.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Pictures of every state: name a folder to look at them. */
 const shots = process.env['ONWARD_SHOTS'] ?? mkdtempSync(join(tmpdir(), 'onward-shots-'));
 
@@ -27,30 +26,6 @@ afterAll(async () => {
   await browser?.close();
   if (process.env['ONWARD_SHOTS'] === undefined) rmSync(shots, { recursive: true });
 });
-
-interface Finding {
-  readonly rule: string;
-  readonly impact: string;
-  readonly where: readonly string[];
-}
-
-/** What axe holds to be serious or worse. */
-async function findings(page: Page): Promise<Finding[]> {
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as {
-      axe: {
-        run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
-      };
-    };
-    const { violations } = await axe.run();
-    return violations.map(({ id, impact, nodes }) => ({
-      rule: id,
-      impact,
-      where: nodes.map((node) => node.html.slice(0, 160)),
-    }));
-  });
-  return found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-}
 
 const looks = [
   ['light', 1280],
@@ -76,7 +51,6 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       if (message.type() === 'error') errors.push(message.text());
     });
     await page.setContent(html);
-    await page.addScriptTag({ content: axe });
     await page.waitForFunction(
       () => 'stage' in window && document.querySelector('.onward-chat') !== null,
     );
@@ -87,7 +61,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
   async function look(name: string): Promise<void> {
     await page.waitForTimeout(60);
     await page.screenshot({ path: join(shots, `${theme}-${width}-${++count}-${name}.png`) });
-    expect(await findings(page), name).toEqual([]);
+    expect(await seriousFindings(page), name).toEqual([]);
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - window.innerWidth,
     );
@@ -308,13 +282,19 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       page.evaluate(
         () => getComputedStyle(document.querySelector('.onward-chat')!).backgroundColor,
       );
-    const own = await background();
+    const backgrounds = { light: 'rgb(255, 255, 255)', dark: 'rgb(14, 17, 22)' };
     const other = theme === 'dark' ? 'light' : 'dark';
-    await page.evaluate((name) => {
-      document.documentElement.dataset['theme'] = name;
-    }, other);
-    expect(await background(), 'a page may say which theme').not.toBe(own);
-    expect(await findings(page)).toEqual([]);
+    const say = (place: string, name: string): Promise<void> =>
+      page.locator(place).evaluate((element, it) => element.setAttribute('data-theme', it), name);
+    expect(await background(), 'the browser says which theme').toBe(backgrounds[theme]);
+    await say('main', other);
+    expect(await background(), 'an element may say it for what is inside').toBe(backgrounds[other]);
+    await say('main', theme);
+    await say('html', other);
+    expect(await background(), 'and has the last word').toBe(backgrounds[theme]);
+    await say('main', other);
+    expect(await background()).toBe(backgrounds[other]);
+    expect(await seriousFindings(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
 });

@@ -45,8 +45,8 @@ export async function startExample({ args, cwd, env }: ExampleProgram): Promise<
     await ended;
     rmSync(folder, { recursive: true, force: true });
   });
-  const url = await until(() => {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${text}`);
+  const url = await until(async () => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${await ended}: ${text}`);
     return /http:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(text)?.[0];
   });
   return {

@@ -122,9 +122,13 @@ describe('closing a server', () => {
   });
 
   it('can be called twice; the second call may be less patient', async () => {
-    const server = await serving(() => new Promise<Response>(() => {}));
+    let began = false;
+    const server = await serving(() => {
+      began = true;
+      return new Promise<Response>(() => {});
+    });
     const asked = fetch(server.url).catch(() => 'cut off');
-    await pause(50);
+    await until(() => began);
     const patient = server.close({ graceMs: 60_000 });
     await server.close({ graceMs: 0 });
     await patient;
@@ -133,10 +137,14 @@ describe('closing a server', () => {
   });
 
   it('waits for a body that is still coming', async () => {
-    const server = await serving(async (request) => new Response(await request.text()));
+    let began = false;
+    const server = await serving(async (request) => {
+      began = true;
+      return new Response(await request.text());
+    });
     const head = `POST / HTTP/1.1\r\nHost: localhost:${server.port}\r\nContent-Length: 10\r\n\r\n`;
     const asked = wire(server.port, `${head}12345`);
-    await pause(50);
+    await until(() => began);
     const closing = server.close({ graceMs: 60_000 });
     asked.socket.write('67890');
     const answer = await asked.closed;

@@ -1,26 +1,14 @@
-import { createRedactor, defineTool, ErrorPolicy } from 'onward';
+import { defineTool, ErrorPolicy } from 'onward';
 import { agentServer } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { builderWith, followingDriver, runtimeOn, sqlitePlace } from '../setup/sessions.ts';
 import { SseClient } from '../setup/sse.ts';
 import { asking, operations, owner, requestFor, setup, type AskOptions } from './setup.ts';
+import { byKey, byLook, leakIn, ours, planted, redactor, words } from '../setup/canary.ts';
 
 const { error, final, toolCall, toolCalls } = ScenarioStep;
 const ann = { owner: 'ann' };
-
-/** Found by its look, by its key, and by the redactor that the product brings itself. */
-const byLook = 'sk-live-CANARY0123456789abcdef';
-const byKey = 'CANARY under a key';
-const ours = 'CANARY/4711';
-const redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
-const planted = {
-  note: `use ${byLook} for ${ours}`,
-  password: byKey,
-  nested: [{ iban: byKey, body: JSON.stringify({ apiKey: byKey, list: [ours] }) }],
-};
-const words = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
-const leakIn = (text: string): string | null => /.{0,80}CANARY.{0,20}/s.exec(text)?.[0] ?? null;
 
 const parameters = { type: 'object' } as const;
 const vault = defineTool({

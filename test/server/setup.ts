@@ -15,13 +15,13 @@ export const owner = (request: Request): string | null => {
   return people.has(name) ? name : null;
 };
 
-export const look: Tool = defineTool({
+const look: Tool = defineTool({
   name: 'look',
   description: 'Looks something up.',
   parameters: { type: 'object', properties: { article: { type: 'string' } } },
   execute: ({ article }) => ({ article, pieces: 7 }),
 });
-export const remove: Tool = defineTool({
+const remove: Tool = defineTool({
   name: 'remove',
   description: 'Removes an article.',
   parameters: {
@@ -35,7 +35,7 @@ export const remove: Tool = defineTool({
 });
 
 /** First turn: looks, then wants to remove two things; the second: a plain answer. */
-export const turns: readonly (readonly ScenarioStep[])[] = [
+const turns: readonly (readonly ScenarioStep[])[] = [
   [
     toolCall('look', { article: 'lamp' }, 'Let me look.'),
     toolCalls([

@@ -1,5 +1,5 @@
-import { AgentBuilder, type AgentEvent, type SessionRuntime, type Tool } from 'onward';
-import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+import { AgentBuilder, type AgentEvent, type Tool } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -20,18 +20,9 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { gated, paused } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
-const gated = (name = 'pay', answer: unknown = 'paid'): MockTool =>
-  mockTool(name, answer, { needsApproval: true });
-
-const paused = async (runtime: SessionRuntime, id: string) => {
-  await runtime.create({ ...ann, id });
-  const session = await runtime.send(id, 'go', waiting);
-  expect(session.status).toBe('paused');
-  return session;
-};
-
 const isStart = (event: AgentEvent) => event.type === 'ToolCallStarted';
 const isRequest = (event: AgentEvent) => event.type === 'ToolApprovalRequested';
 

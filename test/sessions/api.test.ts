@@ -260,12 +260,25 @@ describe('what cannot be right is refused with a typed error', () => {
     expect(await codeOf(() => made.events('s', { ...ann, after: place }))).toBe('invalid_option');
   });
 
-  it.each(['', 'x', btoa('[]'), btoa('{}'), btoa('["a"]'), btoa('[1,2]'), 'é'])(
-    'a cursor: %j',
-    async (cursor) => {
-      expect(await codeOf(() => runtime().list({ ...ann, cursor }))).toBe('invalid_option');
-    },
-  );
+  it.each([
+    ['', 'nothing'],
+    ['x', 'no base64'],
+    ['é', 'no base64 either'],
+    [btoa('[]'), 'an empty list'],
+    [btoa('{}'), 'no list'],
+    [btoa('[1,2]'), 'numbers'],
+    [btoa('["2026-01-01T00:00:00.000Z"]'), 'no id'],
+    [btoa('["2026-01-01T00:00:00.000Z",7]'), 'an id that is no text'],
+    [btoa(`["2026-01-01T00:00:00.000Z","a' or 1=1"]`), 'an id that no session can have'],
+    [btoa('["yesterday","s"]'), 'a time that is none'],
+    [btoa('["2026-01-01","s"]'), 'a day without a time'],
+    [btoa('["2026-01-01T00:00:00.000Z or later","s"]'), 'a time with more behind it'],
+  ])('the cursor %j: %s', async (cursor) => {
+    expect(await refusal(() => runtime().list({ ...ann, cursor }))).toMatchObject({
+      code: 'invalid_option',
+      details: { option: 'list cursor' },
+    });
+  });
 
   it('a time to prune before', async () => {
     expect(await codeOf(() => runtime().prune({ olderThan: 'yesterday' }))).toBe('invalid_option');

@@ -1,5 +1,5 @@
-import { AgentBuilder, type SessionRuntime, type Tool } from 'onward';
-import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+import { AgentBuilder, type Tool } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
   agentWith,
@@ -15,17 +15,9 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { gated, paused } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
-const gated = (name = 'pay', answer: unknown = 'paid'): MockTool =>
-  mockTool(name, answer, { needsApproval: true });
-
-const paused = async (runtime: SessionRuntime, id: string) => {
-  await runtime.create({ ...ann, id });
-  const session = await runtime.send(id, 'go', waiting);
-  expect(session.status).toBe('paused');
-  return session;
-};
 
 describe.each(places)('approvals (%s)', (_name, makePlace) => {
   it('D21: what came before the pause is stored, with what ran beside the call', async () => {

@@ -18,9 +18,9 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { gated } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final, stream } = ScenarioStep;
-const gated = (): Tool => mockTool('pay', 'paid', { needsApproval: true });
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const numbered = (heard: readonly SessionEvent[]) => heard.filter(({ seq }) => seq !== null);
 

@@ -1,4 +1,4 @@
-import { ErrorPolicy, type SessionRuntime, type SessionStore } from 'onward';
+import { ErrorPolicy, type SessionStore } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -18,16 +18,12 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { ended } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
+
 /** Short enough to wait for. */
 const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
-
-const ended = (runtime: SessionRuntime, id: string) =>
-  until(async () => {
-    const session = await runtime.get(id, ann);
-    return session.status === 'in_progress' ? null : session;
-  });
 
 const codes = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   settled

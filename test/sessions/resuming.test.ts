@@ -1,4 +1,4 @@
-import type { SessionRuntime, SessionStore } from 'onward';
+import type { SessionStore } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,21 +20,9 @@ import {
   until,
   waiting,
 } from '../setup/sessions.ts';
+import { ended, held } from '../setup/session-moments.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
-
-/** A tool that waits until it is let go. */
-function held() {
-  const open = gate();
-  const tool = mockTool('slow', () => open.passed.then(() => 'ok'));
-  return { tool, open: open.open, began: () => until(() => tool.calls.length > 0) };
-}
-
-const ended = (runtime: SessionRuntime, id: string) =>
-  until(async () => {
-    const session = await runtime.get(id, ann);
-    return session.status === 'in_progress' ? null : session;
-  });
 
 describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
   it('takes effect after the step, and resume goes on', async () => {

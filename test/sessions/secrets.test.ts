@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   AgentBuilder,
-  createRedactor,
   ErrorPolicy,
   type Agent,
   type SessionRuntime,
@@ -25,20 +24,9 @@ import {
   takesAnotherTurn,
   waiting,
 } from '../setup/sessions.ts';
+import { byLook, leakIn, ours, planted, redactor, words } from '../setup/canary.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
-/** Found by its look, by its key, and by the redactor that the product brings itself. */
-const byLook = 'sk-live-CANARY0123456789abcdef';
-const byKey = 'CANARY under a key';
-const ours = 'CANARY/4711';
-const redactor = createRedactor({ keys: ['iban'], patterns: [/CANARY\/\d+/] });
-const planted = {
-  note: `use ${byLook} for ${ours}`,
-  password: byKey,
-  nested: [{ iban: byKey, body: JSON.stringify({ apiKey: byKey, list: [ours] }) }],
-};
-const words = `401 for ${byLook} of ${ours}: {"password":"${byKey}"}`;
-const leakIn = (text: string): string | null => /.{0,80}CANARY.{0,20}/s.exec(text)?.[0] ?? null;
 
 beforeEach(() => {
   vi.restoreAllMocks();
@@ -170,7 +158,7 @@ it('D43: errors that the runtime throws, and what it reports, hide secrets', asy
   });
   await runtime.create({ ...ann, id: 's' });
   await runtime.send('s', 'go', ann);
-  await vi.waitFor(() => expect(told).toHaveBeenCalled());
+  await vi.waitFor(() => expect(told).toHaveBeenCalled(), 15_000);
   expect(leakIn(JSON.stringify(told.mock.calls))).toBeNull();
   expect(told.mock.calls[0]![0]).toContain('the work on session "s" failed');
 
@@ -236,7 +224,7 @@ describe('a codec', () => {
     expect(readdirSync(place.folder).length).toBeGreaterThan(1);
     expect(readable()).toEqual([]);
     await runtime.recover();
-    await vi.waitFor(async () => expect((await runtime.get('s', ann)).output).toContain('long'));
+    await expect.poll(async () => (await runtime.get('s', ann)).output).toContain('long');
     expect(readable()).toEqual([]);
     expect(pay.calls).toEqual([{ to: 'PLAIN edit' }]);
     const said = JSON.stringify(await runtime.messages('s', ann));

@@ -1,3 +1,4 @@
+import type { AxeResults } from 'axe-core';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -10,25 +11,20 @@ export interface Finding {
   readonly where: readonly string[];
 }
 
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-}
-
 /** What axe holds to be serious or worse. Works under a strict content security policy too. */
 export async function seriousFindings(page: Page): Promise<readonly Finding[]> {
-  const { violations } = (await page.evaluate(`(() => {
+  const results = await page.evaluate(`(() => {
     if (!window.axe) { ${axe} }
     return window.axe.run();
-  })()`)) as AxeResult;
-  return violations
+  })()`);
+  return seriousOf(results as AxeResults);
+}
+
+export const seriousOf = ({ violations }: AxeResults): readonly Finding[] =>
+  violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, impact, nodes }) => ({
       rule: id,
-      impact,
+      impact: impact ?? '',
       where: nodes.map((node) => node.html.slice(0, 160)),
     }));
-}

@@ -21,7 +21,7 @@ export interface Loopback {
 }
 
 /** A server on this machine that gives one reply after the other; past the last one it answers 599. */
-export async function loopback(...replies: readonly Reply[]): Promise<Loopback> {
+async function loopback(...replies: readonly Reply[]): Promise<Loopback> {
   const requests: Received[] = [];
   const server = createServer((incoming, response) => {
     void (async () => {

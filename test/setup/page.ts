@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 
 /** A whole page from one source file, ready for `page.setContent`. */
@@ -17,3 +18,12 @@ export async function pageOf(entry: string, ...styles: readonly string[]): Promi
 <style>html,body{margin:0;height:100%}h1{margin:0;font-size:14px}main{height:100%}${css}</style></head>
 <body><main id="root"></main><script>${script}</script></body></html>`;
 }
+
+/** The page has drawn what it was told, and has heard of the scrolling that this brought. */
+export const drawn = (page: Page): Promise<void> =>
+  page.evaluate(
+    () =>
+      new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(() => done()));
+      }),
+  );

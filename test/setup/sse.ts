@@ -143,7 +143,7 @@ export function liveOn(
 type FetchHandler = (request: Request) => Promise<Response>;
 
 /** What an adapter for Node does: one request in, one response out, with backpressure and hang-ups passed on. */
-export async function bridge(
+async function bridge(
   handler: FetchHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,

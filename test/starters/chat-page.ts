@@ -22,7 +22,7 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   return { page, errors };
 }
 
-export async function signIn(page: Page, name: string, password: string): Promise<void> {
+async function signIn(page: Page, name: string, password: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();

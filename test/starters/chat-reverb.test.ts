@@ -39,16 +39,22 @@ describe('the chat on Laravel Reverb', () => {
     await keepsOut(browser, example.url, id);
     expect(asked).toContain('/api/pusher/auth');
     expect(asked.filter((path) => path.endsWith('/events'))).toEqual([]);
-    expect(reverb.channels.size(`private-agent.${id}`)).toBe(1);
+    await until(() => reverb.channels.size(`private-agent.${id}`) === 1);
     expect(reverb.requests.every(({ status }) => status === 200)).toBe(true);
 
     // Reverb is down for a while: the run is not held up, and a reload shows what was missed
     await reverb.close();
     await tab.page.getByText('Not connected.').waitFor();
+    const taken = tab.page.waitForResponse((response) => response.url().endsWith('/messages'));
     await say(tab.page, 'Where is A-1002?');
+    await taken; // a reload would take back what is not sent yet
     await until(async () => {
       await tab.page.reload();
-      return tab.page.getByText('a chair for 240 euros').first().isVisible();
+      const answer = tab.page.getByText('a chair for 240 euros').first();
+      return answer.waitFor({ timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      );
     });
     expect(await example.stop()).toBe(0);
   });

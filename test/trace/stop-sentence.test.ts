@@ -258,6 +258,19 @@ const table: readonly Row[] = [
     },
   ],
   [
+    'error of the model, which only retryAll would try again',
+    () =>
+      with_(error({ type: 'model', retryable: true }))
+        .build()
+        .run('go'),
+    {
+      text: 'Failed because model error (scripted error), and the policy stops on model errors — it would go on if it could try once more.',
+      note: 'Such errors are retried with withErrorPolicy(ErrorPolicy.retryAll()).',
+      button: 'Grant 1 retry',
+      grant: { retries: 1 },
+    },
+  ],
+  [
     'finish_reason length',
     () =>
       with_(final('It was a', { finishReason: 'length' }))

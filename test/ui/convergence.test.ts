@@ -9,7 +9,8 @@ import {
   type UiMessage,
   type UiState,
 } from 'onward/ui';
-import { play, refillOf, type ModelRun } from './run-model.ts';
+import { play, type ModelRun } from './run-model.ts';
+import { refillOf } from './run-refill.ts';
 import { presetArb, sessionArb } from './run-specs.ts';
 
 const screenOf = ({ messages, status, stop, approvals, usage, stepCount }: UiState) => ({

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from 'onward/broadcasting';
-import { newUiState, reconcile, reduceEnvelope, type UiMessage, type UiState } from 'onward/ui';
+import { newUiState, reconcile, reduceEnvelope, type UiMessage } from 'onward/ui';
 import { Wire } from './wire.ts';
-
-const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
-  envelopes.reduce(reduceEnvelope, state);
-const show = ({ messages }: UiState): string[] =>
-  messages.map(({ role, content, metadata: { tool_calls: calls } }) =>
-    `${role}: ${content}${calls ? ` [${calls.map(({ id, args }) => `${id} ${JSON.stringify(args)}`).join(', ')}]` : ''}`.trim(),
-  );
-/** Everything but the line that says what goes on. */
-const said = (state: UiState): string[] => show(state).filter((line) => !line.startsWith('status'));
+import { reduceAll, said } from './shown.ts';
 
 describe('with the conversation of the server', () => {
   const canonical: UiMessage[] = [

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from 'onward/broadcasting';
-import { newUiState, reduceEnvelope, type UiMessage, type UiState } from 'onward/ui';
+import { newUiState, reduceEnvelope, type UiMessage } from 'onward/ui';
 import { Wire } from './wire.ts';
-
-const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
-  envelopes.reduce(reduceEnvelope, state);
-const show = ({ messages }: UiState): string[] =>
-  messages.map(({ role, content, metadata: { tool_calls: calls } }) =>
-    `${role}: ${content}${calls ? ` [${calls.map(({ id, args }) => `${id} ${JSON.stringify(args)}`).join(', ')}]` : ''}`.trim(),
-  );
-/** Everything but the line that says what goes on. */
-const said = (state: UiState): string[] => show(state).filter((line) => !line.startsWith('status'));
+import { reduceAll, said, show } from './shown.ts';
 
 describe('text while it is made', () => {
   it('grows, and the finished message takes its place under the same id', () => {

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from 'onward/broadcasting';
-import { newUiState, reduceEnvelope, type UiState } from 'onward/ui';
+import type { UiState } from 'onward/ui';
 import { Wire } from './wire.ts';
+import { reduceAll, said, show } from './shown.ts';
 
-const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
-  envelopes.reduce(reduceEnvelope, state);
-const show = ({ messages }: UiState): string[] =>
-  messages.map(({ role, content, metadata: { tool_calls: calls } }) =>
-    `${role}: ${content}${calls ? ` [${calls.map(({ id, args }) => `${id} ${JSON.stringify(args)}`).join(', ')}]` : ''}`.trim(),
-  );
-/** Everything but the line that says what goes on. */
-const said = (state: UiState): string[] => show(state).filter((line) => !line.startsWith('status'));
 const child = { agent_id: 'child', parent_agent_id: 'root' };
 
 describe('tool calls', () => {

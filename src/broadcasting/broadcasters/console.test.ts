@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { session } from '../../testing/broadcaster-contract/sample-envelopes.ts';
-import type { Envelope, EnvelopeType } from '../envelope.ts';
+import { envelopeTypes } from '../../ui/sources/read-envelope.ts';
+import type { Envelope } from '../envelope.ts';
 import { consoleBroadcaster, describeEnvelope } from './console.ts';
 
 const base = {
@@ -186,20 +187,7 @@ describe('consoleBroadcaster', () => {
   });
 
   it('has a line for every type', () => {
-    const types: Record<EnvelopeType, true> = {
-      'agent.status': true,
-      'agent.message': true,
-      'agent.step.started': true,
-      'agent.step.completed': true,
-      'agent.tool.started': true,
-      'agent.tool.completed': true,
-      'agent.approval.requested': true,
-      'agent.continuation': true,
-      'agent.stream.chunk': true,
-      'agent.stream.discarded': true,
-      'agent.tool.delta': true,
-    };
-    expect(new Set(rows.map(([{ type }]) => type))).toEqual(new Set(Object.keys(types)));
+    expect(new Set(rows.map(([{ type }]) => type))).toEqual(new Set(envelopeTypes));
   });
 
   it('writes to the given log, or to the console, one line each and no secret', () => {

@@ -2,13 +2,12 @@ import { AgentError } from '../../errors/agent-error.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
 import type { Session } from '../../sessions/session.ts';
 import { argsFrom, type Answer } from '../ask-approval.ts';
-import { withProject, type CliContext } from '../cli-context.ts';
-import { driveSession, logPlace } from '../drive-session.ts';
+import type { CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
 import { argsSummary, shortId } from '../format.ts';
+import { giveAnswer } from '../give-answer.ts';
 import { usageError } from '../usage-error.ts';
-import type { WorkOptions } from './resume.ts';
-import { accepted, isStreamed } from './run.ts';
+import { withWork, type WorkOptions } from '../with-work.ts';
 
 export interface ApproveOptions extends WorkOptions {
   readonly args?: string;
@@ -39,35 +38,19 @@ export const deny = (
   return answer(context, session, callId, { deny: options.reason }, options);
 };
 
-async function answer(
+function answer(
   context: CliContext,
   said: string,
   callId: string | undefined,
   given: Answer,
   options: WorkOptions,
 ): Promise<number> {
-  const isDetached = options.detach === true;
-  return withProject(
-    context,
-    async (project) => {
-      const { runtime, owner } = project;
-      const session = await findSession(project, said);
-      const call = callMeant(session, callId, options.yes === true && 'approve' in given);
-      const begin = (): Promise<Session> =>
-        'deny' in given
-          ? runtime.deny(session.id, call, { owner, reason: given.deny })
-          : runtime.approve(session.id, call, { owner, ...(given.args && { args: given.args }) });
-      if (isDetached) return accepted(context, session.id, (await begin()).executionId);
-      return driveSession(context, project, {
-        sessionId: session.id,
-        from: await logPlace(project, session),
-        begin,
-        isStreamed: isStreamed(context, options),
-        isApproving: options.yes === true,
-      });
-    },
-    { isDetached },
-  );
+  return withWork(context, options, async (project) => {
+    const session = await findSession(project, said);
+    const call = callMeant(session, callId, options.yes === true && 'approve' in given);
+    const begin = () => giveAnswer(project, session.id, call, given);
+    return { sessionId: session.id, goesOn: session, begin };
+  });
 }
 
 /** The call named, by its id or its beginning; left out, the only one there is, or the first of all. */

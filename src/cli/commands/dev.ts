@@ -1,5 +1,5 @@
 import { projectOptions, noteFailure, type CliContext } from '../cli-context.ts';
-import { exitCodeNamed } from '../exit-codes.ts';
+import { exitCodeOfSignal } from '../exit-codes.ts';
 import { oneLine } from '../format.ts';
 import { isLoopback, startDevServer, type DevServer } from '../dev-server.ts';
 
@@ -42,7 +42,7 @@ function untilSignal({ io }: CliContext): Promise<void> {
   let hasEnded = false;
   return new Promise((resolve) => {
     io.onSignal((signal) => {
-      if (hasEnded) io.exit(exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted'));
+      if (hasEnded) io.exit(exitCodeOfSignal(signal));
       hasEnded = true;
       resolve();
     });

@@ -1,9 +1,11 @@
 import type { AgentEvent } from '../../events/agent-event.ts';
 import type { SessionEvent } from '../../sessions/session-worker.ts';
-import type { SessionRow } from '../../sessions/session-store.ts';
+import type { SessionRow } from '../../sessions/session-rows.ts';
+import { counted } from '../../trace/number-text.ts';
 import { noteFailure, withProject, type CliContext } from '../cli-context.ts';
-import { exitCodeNamed } from '../exit-codes.ts';
-import { count, shortId } from '../format.ts';
+import type { CliSignal } from '../cli-io.ts';
+import { exitCodeOfSignal } from '../exit-codes.ts';
+import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
 
 export interface RecoverOptions {
@@ -23,7 +25,7 @@ interface Progress {
   readonly failed: Set<string>;
   /** Open ones that we have only seen, since when. */
   readonly seen: Map<string, number>;
-  signal: 'SIGINT' | 'SIGTERM' | null;
+  signal: CliSignal | null;
 }
 
 /** Takes up what processes that died have left, shows the progress and waits until nothing is left to do. */
@@ -42,7 +44,7 @@ export const recover = (context: CliContext, options: RecoverOptions): Promise<n
     });
     const unlisten = project.runtime.wiretap((told) => hear(context, progress, told));
     const endSignals = context.io.onSignal((signal) => {
-      if (progress.signal !== null) return context.io.exit(codeOf(signal));
+      if (progress.signal !== null) return context.io.exit(exitCodeOfSignal(signal));
       progress.signal = signal;
       context.note('Finishing the running steps. Again to leave at once.');
     });
@@ -55,9 +57,6 @@ export const recover = (context: CliContext, options: RecoverOptions): Promise<n
       unlisten();
     }
   });
-
-const codeOf = (signal: 'SIGINT' | 'SIGTERM'): number =>
-  exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted');
 
 /** Looks again until nothing is open but what others hold and keep holding. How many those are. */
 async function untilIdle(
@@ -104,10 +103,10 @@ function endOf(event: AgentEvent): string | null {
   switch (event.type) {
     case 'AgentFinished':
     case 'AgentFailed':
-      return `${event.status} (${event.stopReason ?? 'no reason'}) after ${count(event.stepCount, 'step')}`;
+      return `${event.status} (${event.stopReason ?? 'no reason'}) after ${counted(event.stepCount, 'step')}`;
     case 'AgentPaused':
       return event.pendingApprovals.length > 0
-        ? `waits for ${count(event.pendingApprovals.length, 'approval')}`
+        ? `waits for ${counted(event.pendingApprovals.length, 'approval')}`
         : 'is paused';
     default:
       return null;
@@ -116,7 +115,7 @@ function endOf(event: AgentEvent): string | null {
 
 function summary(context: CliContext, progress: Progress, left: number): number {
   const { taken, ended, failed, signal } = progress;
-  const exitCode = signal !== null ? codeOf(signal) : failed.size > 0 ? 1 : 0;
+  const exitCode = signal !== null ? exitCodeOfSignal(signal) : failed.size > 0 ? 1 : 0;
   if (context.isJson)
     context.printJson({
       type: 'result',
@@ -128,12 +127,12 @@ function summary(context: CliContext, progress: Progress, left: number): number 
     });
   else {
     const nothing = taken.size === 0;
-    context.print(nothing ? 'Nothing to recover.' : `Recovered ${count(taken.size, 'session')}.`);
+    context.print(nothing ? 'Nothing to recover.' : `Recovered ${counted(taken.size, 'session')}.`);
     if (left > 0)
       context.note(
-        `${count(left, 'session')} left open: at work in another process, or not begun.`,
+        `${counted(left, 'session')} left open: at work in another process, or not begun.`,
       );
-    if (failed.size > 0) context.note(`${count(failed.size, 'session')} could not be worked on.`);
+    if (failed.size > 0) context.note(`${counted(failed.size, 'session')} could not be worked on.`);
   }
   return exitCode;
 }

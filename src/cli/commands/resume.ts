@@ -2,20 +2,13 @@ import { grantKinds, type GrantKind, type Grants } from '../../continuation/gran
 import { AgentError } from '../../errors/agent-error.ts';
 import type { Session } from '../../sessions/session.ts';
 import { stopSentenceOf } from '../../trace/index.ts';
-import { withProject, type CliContext } from '../cli-context.ts';
-import { driveSession, logPlace } from '../drive-session.ts';
+import type { CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
 import { shortId } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import { stopLine } from '../run-ending.ts';
 import { usageError } from '../usage-error.ts';
-import { accepted, isStreamed } from './run.ts';
-
-export interface WorkOptions {
-  readonly stream?: boolean;
-  readonly detach?: boolean;
-  readonly yes?: boolean;
-}
+import { withWork, type WorkOptions } from '../with-work.ts';
 
 export interface ResumeOptions extends WorkOptions {
   readonly grant?: string;
@@ -28,27 +21,15 @@ export async function resume(
   options: ResumeOptions,
 ): Promise<number> {
   const grant = options.grant === undefined ? undefined : grantFrom(options.grant);
-  const isDetached = options.detach === true;
-  return withProject(
-    context,
-    async (project) => {
-      const { runtime, owner } = project;
-      const session = await findSession(project, said);
-      const begin = (): Promise<Session> =>
-        runtime
-          .resume(session.id, { owner, ...(grant && { grant }) })
-          .catch((error: unknown) => Promise.reject(refusal(context, session, error)));
-      if (isDetached) return accepted(context, session.id, (await begin()).executionId);
-      return driveSession(context, project, {
-        sessionId: session.id,
-        from: await logPlace(project, session),
-        begin,
-        isStreamed: isStreamed(context, options),
-        isApproving: options.yes === true,
-      });
-    },
-    { isDetached },
-  );
+  return withWork(context, options, async (project) => {
+    const { runtime, owner } = project;
+    const session = await findSession(project, said);
+    const begin = () =>
+      runtime
+        .resume(session.id, { owner, ...(grant && { grant }) })
+        .catch((error: unknown) => Promise.reject(refusal(context, session, error)));
+    return { sessionId: session.id, goesOn: session, begin };
+  });
 }
 
 /** Why it cannot go on with that, and what to type instead. */
@@ -68,7 +49,7 @@ function refusal(context: CliContext, session: Session, error: unknown): unknown
 const expected = `Expected amounts such as steps=5 or tokens=20000,cost=0.5, with ${grantKinds.join(', ')}.`;
 
 /** `steps=5,tokens=2000` */
-export function grantFrom(text: string): Grants {
+function grantFrom(text: string): Grants {
   const grant: Partial<Record<GrantKind, number>> = {};
   for (const part of text.split(',')) {
     const [, kind = '', amount = ''] = /^\s*([a-z]+)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(part) ?? [];

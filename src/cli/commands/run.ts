@@ -1,16 +1,12 @@
-import { withProject, type CliContext } from '../cli-context.ts';
-import { driveSession } from '../drive-session.ts';
+import type { CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
 import { usageError } from '../usage-error.ts';
+import { withWork, type WorkOptions } from '../with-work.ts';
 
-export interface RunOptions {
+export interface RunOptions extends WorkOptions {
   readonly agent?: string;
   readonly session?: string;
-  readonly yes?: boolean;
-  readonly stream?: boolean;
-  readonly detach?: boolean;
 }
 
 /** Sends a message in a new session, or in one that is there, and shows what comes of it. */
@@ -22,48 +18,15 @@ export async function run(
   const content = await textOf(context, message);
   if (options.session !== undefined && options.agent !== undefined)
     throw usageError('A session keeps its agent: give either --session or --agent.');
-  const isDetached = options.detach === true;
-  return withProject(
-    context,
-    async (project) => {
-      const { runtime, owner } = project;
-      noteModel(context, project);
-      const sessionId = await sessionFor(project, options);
-      if (isDetached) {
-        const { executionId } = await runtime.send(sessionId, content, { owner });
-        return accepted(context, sessionId, executionId);
-      }
-      return driveSession(context, project, {
-        sessionId,
-        begin: (executionId) => runtime.send(sessionId, content, { owner, executionId }),
-        isStreamed: isStreamed(context, options),
-        isApproving: options.yes === true,
-      });
-    },
-    { isDetached },
-  );
-}
-
-/** On a terminal text comes as it is made; a pipe gets whole answers unless it wants the same. */
-export const isStreamed = ({ io }: CliContext, { stream }: Pick<RunOptions, 'stream'>): boolean =>
-  stream ?? io.stdout.isTTY;
-
-/** The work was written down; whoever serves these sessions takes it up. */
-export function accepted(
-  context: CliContext,
-  sessionId: string,
-  executionId: string | null,
-): number {
-  if (context.isJson)
-    context.printJson({ type: 'accepted', session_id: sessionId, execution_id: executionId });
-  else {
-    context.print(sessionId);
-    context.note(
-      `Accepted. A running \`onward dev\` takes it up within seconds, else: ${context.command('recover')}`,
-    );
-    context.note(`See it with: ${context.command('explain', shortId(sessionId))}`);
-  }
-  return 0;
+  return withWork(context, options, async (project) => {
+    const { runtime, owner } = project;
+    noteModel(context, project);
+    const sessionId = await sessionFor(project, options);
+    return {
+      sessionId,
+      begin: (executionId) => runtime.send(sessionId, content, { owner, executionId }),
+    };
+  });
 }
 
 async function textOf({ io, command }: CliContext, message: string | undefined): Promise<string> {

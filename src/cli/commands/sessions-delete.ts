@@ -1,6 +1,7 @@
+import { counted } from '../../trace/number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { count, oneLine, shortId } from '../format.ts';
+import { oneLine, shortId } from '../format.ts';
 import { usageError } from '../usage-error.ts';
 
 /** Leaves nothing of the sessions behind. Asks first; without anybody to ask it wants `--yes`. */
@@ -18,12 +19,12 @@ export const deleteSessions = (
     if (!yes) {
       if (!context.io.isTTY || context.isJson)
         throw usageError(
-          `This would delete ${count(unique.length, 'session')} for good. Say so with --yes.`,
+          `This would delete ${counted(unique.length, 'session')} for good. Say so with --yes.`,
         );
       for (const { id, title } of unique)
         context.note(`  ${shortId(id)}  ${oneLine(title ?? '(no message yet)', 70)}`);
       const answer = await context.io.ask(
-        `Delete ${count(unique.length, 'session')} for good? [y/N] `,
+        `Delete ${counted(unique.length, 'session')} for good? [y/N] `,
       );
       if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
         context.note('Nothing was deleted.');
@@ -34,6 +35,6 @@ export const deleteSessions = (
       await runtime.delete(id, { owner });
       if (context.isJson) context.printJson({ type: 'deleted', id });
     }
-    if (!context.isJson) context.note(`Deleted ${count(unique.length, 'session')}.`);
+    if (!context.isJson) context.note(`Deleted ${counted(unique.length, 'session')}.`);
     return 0;
   });

@@ -1,8 +1,9 @@
 import { statusFacts, type AgentStatus } from '../../agent/agent-status.ts';
 import type { Session } from '../../sessions/session.ts';
 import { reasonText, searchSessions } from '../../trace/index.ts';
+import { counted } from '../../trace/number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
-import { ago, count, oneLine, shortId } from '../format.ts';
+import { ago, oneLine, shortId } from '../format.ts';
 import type { Project } from '../project.ts';
 import { statusMark } from '../status-mark.ts';
 import { textTable } from '../text-table.ts';
@@ -47,7 +48,7 @@ export const listSessions = (context: CliContext, options: ListOptions): Promise
       context.note(
         context.paintNote(
           'dim',
-          `The newest ${count(sessions.length, 'session')}; more with --limit.`,
+          `The newest ${counted(sessions.length, 'session')}; more with --limit.`,
         ),
       );
     return 0;

@@ -2,9 +2,10 @@ import { statusFacts } from '../../agent/agent-status.ts';
 import { textOf } from '../../messages/content-part.ts';
 import type { MessageJSON } from '../../messages/message.ts';
 import { reasonText, stopSentenceOf } from '../../trace/index.ts';
+import { counted } from '../../trace/number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { ago, argsSummary, count, money, oneLine, shortId } from '../format.ts';
+import { ago, argsSummary, costText, oneLine, shortId } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import { stopLine } from '../run-ending.ts';
 import { summaryOf } from './sessions-list.ts';
@@ -49,17 +50,17 @@ export const showSession = (
     const facts: readonly (readonly [string, string])[] = [
       ['session', session.id],
       ['title', oneLine(session.title ?? '(no message yet)', 200)],
-      ['status', `${broadcast} · ${reasonText(session)}`],
+      ['status', `${broadcast} · ${oneLine(reasonText(session), 200)}`],
       ['agent', `${session.agent} · owner ${owner}`],
       ['began', `${session.createdAt} (${ago(session.createdAt, now)})`],
       ['changed', `${session.updatedAt} (${ago(session.updatedAt, now)})`],
       [
         'so far',
         [
-          count(session.messageCount, 'message'),
-          count(session.stepCount, 'step'),
-          count(session.info.usage.total, 'token'),
-          money(session.info.cost),
+          counted(session.messageCount, 'message'),
+          counted(session.stepCount, 'step'),
+          counted(session.info.usage.total, 'token'),
+          costText(session.info.cost),
         ]
           .filter((fact) => fact !== '')
           .join(' · '),
@@ -67,7 +68,7 @@ export const showSession = (
     ];
     for (const [name, value] of facts) print(`${paint('dim', name.padEnd(8))}  ${value}`);
     print();
-    if (page.before !== null) print(paint('dim', `  … ${count(page.before, 'earlier message')}`));
+    if (page.before !== null) print(paint('dim', `  … ${counted(page.before, 'earlier message')}`));
     for (const line of page.items.flatMap((message) => messageLines(context, message))) print(line);
     if (stop) {
       print();

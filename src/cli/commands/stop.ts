@@ -3,7 +3,7 @@ import { driveSession, logPlace } from '../drive-session.ts';
 import { findSession } from '../find-session.ts';
 import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
-import { accepted } from './run.ts';
+import { accepted } from '../with-work.ts';
 
 export interface StopOptions {
   readonly reason?: string;

@@ -59,7 +59,7 @@ export function ApprovalCards(props: ApprovalCardsProps): ReactElement {
 }
 
 /** "; the other call of this step has finished and will not run again." */
-export function othersText(rows: readonly ConversationRow[], callId: string): string | null {
+function othersText(rows: readonly ConversationRow[], callId: string): string | null {
   const row = rows.findLast(({ calls }) => calls.some(({ call }) => call.id === callId));
   const done = row?.calls.filter(({ call, result }) => call.id !== callId && result !== null) ?? [];
   if (done.length === 0) return null;

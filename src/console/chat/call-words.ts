@@ -5,7 +5,7 @@ import { isCut } from '../../ui/rows.ts';
 import type { UiToolCall } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
 import { verdictOf, type CallKind } from './call-verdict.ts';
-import { durationText } from '../trace/trace-format.ts';
+import { counted, durationText } from '../../trace/number-text.ts';
 import type { CallItem } from './turn-items.ts';
 
 export type Tone = 'plain' | 'go' | 'warn' | 'bad';
@@ -20,7 +20,7 @@ export const callGlyph: Readonly<Record<CallKind, GlyphName>> = {
   writing: 'working',
   running: 'working',
   waiting: 'paused',
-  done: 'completed',
+  done: 'done',
   failed: 'failed',
   timeout: 'failed',
   lost: 'failed',
@@ -94,19 +94,17 @@ function resultText({ result }: CallRow): string {
 const longest = 32;
 
 export function valueTag(value: JsonValue | Cut): string {
-  if (Array.isArray(value)) return counted(value.length);
+  if (Array.isArray(value)) return counted(value.length, 'result');
   if (value === null) return 'nothing';
   if (typeof value === 'string')
     return value.length <= longest && !value.includes('\n') ? value : '';
   if (typeof value !== 'object') return String(value);
   const record = value as Readonly<Record<string, unknown>>;
   const lists = Object.values(record).filter((one) => Array.isArray(one));
-  if (lists.length === 1) return counted((lists[0] as readonly unknown[]).length);
+  if (lists.length === 1) return counted((lists[0] as readonly unknown[]).length, 'result');
   const { id } = record;
   return typeof id === 'string' && id.length <= longest ? id : '';
 }
-
-const counted = (count: number): string => (count === 1 ? '1 result' : `${count} results`);
 
 /** Names that add nothing to what stands behind them. */
 const plain =

@@ -1,13 +1,5 @@
-import {
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-  type FormEvent,
-  type KeyboardEvent,
-  type ReactElement,
-  type RefObject,
-} from 'react';
+import { useId, useState, type ReactElement, type RefObject } from 'react';
+import { useComposer } from '../../react/use-composer.ts';
 import { Glyph } from '../glyphs.tsx';
 
 export interface ComposerProps {
@@ -32,54 +24,33 @@ export interface ComposerProps {
 export function Composer(props: ComposerProps): ReactElement {
   const { onSend, blockedBy, placeholder, isBusy = false, busyText, onStop, fieldRef } = props;
   const { draft = null } = props;
-  const [text, setText] = useState(draft?.text ?? '');
-  const [taken, setTaken] = useState(draft);
+  const isBlocked = blockedBy !== null;
+  const { text, setText, canSend, onSubmit, field } = useComposer({
+    onSend: async (message) => {
+      const isTaken = await onSend(message);
+      // beside what was typed meanwhile
+      if (!isTaken) setText((typed) => (typed === '' ? text : `${text}\n${typed}`));
+    },
+    isBlocked,
+    fieldRef,
+  });
+  const [taken, setTaken] = useState<typeof draft>(null);
   if (draft !== taken) {
     setTaken(draft);
     if (draft) setText((typed) => (typed.trim() === '' ? draft.text : `${draft.text}\n${typed}`));
   }
-  const own = useRef<HTMLTextAreaElement>(null);
-  const field = fieldRef ?? own;
   const id = useId();
-  useLayoutEffect(() => grow(field.current), [text, field]);
-
-  const isBlocked = blockedBy !== null;
-  const canSend = !isBlocked && text.trim() !== '';
-  const send = async (): Promise<void> => {
-    if (!canSend) return;
-    setText('');
-    const isTaken = await onSend(text.trim());
-    // beside what was typed meanwhile
-    if (!isTaken) setText((typed) => (typed === '' ? text : `${text}\n${typed}`));
-  };
-  const onSubmit = (event: FormEvent): void => {
-    event.preventDefault();
-    void send();
-    field.current?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    // an Enter that ends a composition belongs to the input method; Safari tells it by 229 alone
-    const { isComposing, keyCode } = event.nativeEvent;
-    if (event.key !== 'Enter' || event.shiftKey || isComposing || keyCode === 229) return;
-    event.preventDefault();
-    void send();
-  };
   return (
     <form className="composer" data-blocked={isBlocked || undefined} onSubmit={onSubmit}>
       <label htmlFor={`${id}-text`} className="visually-hidden">
         Message
       </label>
       <textarea
-        ref={field}
+        {...field}
         id={`${id}-text`}
-        rows={1}
-        value={text}
         disabled={isBlocked}
         placeholder={blockedBy ?? placeholder}
-        enterKeyHint="send"
         aria-describedby={isBlocked ? `${id}-why` : undefined}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
       />
       {isBlocked && (
         // an empty field says it by itself
@@ -116,11 +87,4 @@ export function Composer(props: ComposerProps): ReactElement {
       )}
     </form>
   );
-}
-
-/** As high as its text; how high at most is up to the stylesheet. */
-function grow(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
-  field.style.height = 'auto';
-  field.style.height = `${field.scrollHeight}px`;
 }

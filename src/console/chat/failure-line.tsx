@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { Glyph } from '../glyphs.tsx';
-import { durationText } from '../trace/trace-format.ts';
+import { durationText } from '../../trace/number-text.ts';
 import { failureWords, type ModelFailure } from './trace-facts.ts';
 import { withoutFullStop } from '../../trace/without-full-stop.ts';
 

@@ -1,29 +1,21 @@
-import { durationText } from '../trace/trace-format.ts';
+import { durationText } from '../../trace/number-text.ts';
+import { clockText, dateText, daysBetween } from '../calendar.ts';
 
 /** "4 s", "2m 05s": for a number that changes while it is read. */
 export const elapsedText = (ms: number): string =>
   ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : durationText(ms);
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** "14:04", in the reader's zone. */
-export const clockText = (at: Date): string => `${two(at.getHours())}:${two(at.getMinutes())}`;
-
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** "Today, 14:04", "Yesterday, 09:17", "Monday, 16:20", "3 Nov 2025, 11:32". */
 export function dayText(at: Date, now: Date): string {
   const clock = clockText(at);
-  const age = Math.round((midnight(now) - midnight(at)) / 86_400_000);
+  const age = daysBetween(at, now);
   if (age === 0) return `Today, ${clock}`;
   if (age === 1) return `Yesterday, ${clock}`;
   if (age > 1 && age < 7) return `${days[at.getDay()]}, ${clock}`;
-  const year = at.getFullYear() === now.getFullYear() ? '' : ` ${at.getFullYear()}`;
-  return `${at.getDate()} ${months[at.getMonth()]}${year}, ${clock}`;
+  return `${dateText(at, now)}, ${clock}`;
 }
-
-const midnight = (at: Date): number => new Date(at).setHours(0, 0, 0, 0);
 
 /** Talk that went on without a break needs no new time above it. */
 const breakMs = 3_600_000;
@@ -33,5 +25,5 @@ export function needsDay(before: string | null, at: string): boolean {
   const [then, now] = [Date.parse(before ?? ''), Date.parse(at)];
   if (Number.isNaN(now)) return false;
   if (Number.isNaN(then)) return true;
-  return now - then > breakMs || midnight(new Date(then)) !== midnight(new Date(now));
+  return now - then > breakMs || daysBetween(new Date(then), new Date(now)) !== 0;
 }

@@ -6,7 +6,7 @@ import type { UiStop } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
-import { durationText, moneyText } from '../trace/trace-format.ts';
+import { durationText, moneyText } from '../../trace/number-text.ts';
 
 export interface TurnEndProps extends Pick<
   ChatViewProps,
@@ -89,7 +89,7 @@ function Completed(props: TurnEndProps & { readonly link: ReactElement | null })
   ];
   return (
     <p className="completed">
-      <Glyph name="completed" size={14} />
+      <Glyph name="done" size={14} />
       <span>{parts.join(' · ')}</span>
       {link}
     </p>

@@ -2,11 +2,11 @@ import { memo, type MemoExoticComponent, type ReactElement, type ReactNode } fro
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
 import { CutNote, useWhole } from '../../react/cut-note.tsx';
 import type { ConversationRow } from '../../react/conversation-rows.ts';
+import { clockText } from '../calendar.ts';
 import { Glyph } from '../glyphs.tsx';
 import { CallGroup, FailureGroup } from './call-group.tsx';
 import { Markdown } from './markdown.tsx';
 import { stopNote } from './stop-note.ts';
-import { clockText } from './times.ts';
 import type { TurnFacts } from './trace-facts.ts';
 import { turnItems, type GrantedLine, type TurnItem } from './turn-items.ts';
 import type { Turn } from './turns.ts';

@@ -3,7 +3,7 @@ import type { Trace } from '../../trace/trace.ts';
 import { decisiveVoice } from '../../trace/voices.ts';
 import { factsOf } from './facts.ts';
 import type { Row } from './rows.ts';
-import { durationText } from './trace-format.ts';
+import { durationText } from '../../trace/number-text.ts';
 
 /** A step's account as plain text, for an issue or a chat. */
 export function explanationOf(trace: Trace, row: Row): string {

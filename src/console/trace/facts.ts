@@ -1,5 +1,5 @@
 import type { TraceStep } from '../../trace/trace.ts';
-import { counted, durationText } from './trace-format.ts';
+import { counted, durationText } from '../../trace/number-text.ts';
 
 /** A short fact about a step; `code` is a word of the record. */
 export interface Fact {

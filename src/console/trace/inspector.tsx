@@ -6,7 +6,7 @@ import { explanationOf } from './explanation.ts';
 import { factsOf, type Fact } from './facts.ts';
 import { Ladder } from './ladder-view.tsx';
 import type { Row } from './rows.ts';
-import { counted } from './trace-format.ts';
+import { counted } from '../../trace/number-text.ts';
 import { Verdict } from './verdict.tsx';
 
 interface InspectorProps {

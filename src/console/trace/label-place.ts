@@ -25,7 +25,7 @@ export const partsWidth = (parts: readonly LabelPart[]): number =>
 const textOf = (parts: readonly LabelPart[]): string => parts.map(({ text }) => text).join(' ');
 
 /** The whole stretch of a lane that is drawn, in pixels. */
-export function extentOf(
+function extentOf(
   { pieces }: Lane,
   plotWidth: number,
 ): { readonly from: number; readonly to: number } {

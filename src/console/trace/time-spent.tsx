@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { counted, durationText, shareText } from './trace-format.ts';
+import { counted, durationText } from '../../trace/number-text.ts';
+import { shareText } from './trace-format.ts';
 
 interface Part {
   readonly look: 'model' | 'tool' | 'backoff' | 'other';

@@ -3,7 +3,7 @@ import { Glyph, voiceGlyph } from '../glyphs.tsx';
 import type { Axis } from './axis.ts';
 import { Chart } from './chart.tsx';
 import { tagsOf, type Row } from './rows.ts';
-import { countText, durationText, moneyText } from './trace-format.ts';
+import { countText, durationText, moneyText } from '../../trace/number-text.ts';
 
 export interface TimelineRowProps {
   readonly row: Row;

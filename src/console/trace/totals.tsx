@@ -1,7 +1,13 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
 import { MeterView } from './meter-view.tsx';
-import { counted, countText, durationText, moneyLimitText, moneyText } from './trace-format.ts';
+import {
+  counted,
+  countText,
+  durationText,
+  exactMoneyText,
+  moneyText,
+} from '../../trace/number-text.ts';
 import { meterTexts, type Meter, type MeterUnit } from './voice-meter.ts';
 
 /** What was used of what is allowed, and what was not counted. */
@@ -49,7 +55,7 @@ export function Totals({ trace }: { readonly trace: Trace }): ReactElement {
         unit="money"
         notes={[
           cost.used === null && priceless,
-          grants.cost !== undefined && `${moneyLimitText(grants.cost)} granted`,
+          grants.cost !== undefined && `${exactMoneyText(grants.cost)} granted`,
         ]}
       />
     </dl>

@@ -2,7 +2,7 @@ import { useCallback, useLayoutEffect, useState, type RefObject } from 'react';
 import { rowsBetween } from './row-heights.ts';
 
 /** Shorter timelines are drawn whole. */
-export const drawnWhole = 100;
+const drawnWhole = 100;
 /** Rows are ready this far outside of what is seen. */
 const margin = 600;
 /** Where nothing has a size yet. */

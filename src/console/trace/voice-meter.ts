@@ -1,5 +1,6 @@
 import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
-import { countText, moneyLimitText, moneyText, secondsOfText } from './trace-format.ts';
+import { countText, exactMoneyText, moneyText } from '../../trace/number-text.ts';
+import { secondsOfText } from './trace-format.ts';
 
 export type MeterUnit = 'count' | 'seconds' | 'money';
 
@@ -23,7 +24,7 @@ const units: Readonly<Record<string, MeterUnit>> = {
 /** A limit as it was set: `$1.00`, `180 s`, `300,000`. */
 export function limitText(criterion: string, limit: number): string {
   const unit = units[criterion] ?? 'count';
-  if (unit === 'money') return moneyLimitText(limit);
+  if (unit === 'money') return exactMoneyText(limit);
   return unit === 'seconds' ? secondsOfText(0, limit)[1] : countText(limit);
 }
 
@@ -67,6 +68,6 @@ export function meterTexts({
   const text = isMoney ? moneyText : countText;
   return [
     used === null ? 'unknown' : text(used),
-    isMoney ? moneyLimitText(limit) : countText(limit),
+    isMoney ? exactMoneyText(limit) : countText(limit),
   ];
 }

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { Glyph, statusGlyph } from '../glyphs.tsx';
+import { statusGlyphs } from '../../react/glyph.tsx';
+import { Glyph } from '../glyphs.tsx';
 import { stacked, useMedia } from './use-media.ts';
 
 /** Where the ladder stands far below: why it stands still comes first, and leads there. */
@@ -16,7 +17,7 @@ export function WhyLine({
   if (!isStacked || !stop) return null;
   return (
     <button type="button" className="trace-why" data-status={status} onClick={onOpen}>
-      <Glyph name={statusGlyph[status]} size={14} />
+      <Glyph name={statusGlyphs[status]} size={14} />
       <span>
         <b>{stop.lead}</b> {stop.because}
       </span>

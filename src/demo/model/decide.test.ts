@@ -251,6 +251,6 @@ describe('any text', () => {
     const later = [Message.user('hi'), Message.assistant(text), Message.user(text)];
     expect(typed(text).text).not.toBe('');
     expect(decide(request(later)).text).not.toBe('');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

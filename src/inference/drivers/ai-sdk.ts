@@ -7,7 +7,7 @@ import type {
   InferenceRequest,
   InferenceResponse,
 } from '../inference-driver.ts';
-import { modelCallFailed } from '../inference-error.ts';
+import { brokenOff, modelCallFailed } from '../inference-error.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
 import { aiSdkError } from './ai-sdk-error.ts';
 import { callOptions, type AiSdkSettings } from './ai-sdk-request.ts';
@@ -101,15 +101,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): InferenceD
           for (const chunk of chunks) yield chunk;
         }
         watch.signal.throwIfAborted();
-        if (!answer.isFinished)
-          throw modelCallFailed(
-            {
-              type: 'timeout',
-              code: 'stream_incomplete',
-              message: 'The connection ended before the answer of the model was complete.',
-            },
-            answer.partial,
-          );
+        if (!answer.isFinished) throw brokenOff(answer.partial);
       } catch (error) {
         throw watch.isCancelled ? signal.reason : failure(watch, error, answer);
       } finally {

@@ -1,7 +1,7 @@
 import type { AgentError } from '../../errors/agent-error.ts';
 import { isRecord, parseJson } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
-import { modelCallFailed } from '../inference-error.ts';
+import { brokenOff, modelCallFailed } from '../inference-error.ts';
 import { readCompletion } from './chat-completion.ts';
 import { ChatStream } from './chat-stream.ts';
 import { readErrorBody } from './error-body.ts';
@@ -140,15 +140,7 @@ export class ChatAnswer {
   #problem(): AgentError | null {
     if (this.#isDone && !this.#stream.hasChoice)
       return this.#unreadable('there is no choice in it');
-    if (this.#isDone || this.#stream.isFinished) return null;
-    return modelCallFailed(
-      {
-        type: 'timeout',
-        code: 'stream_incomplete',
-        message: 'The connection ended before the answer of the model was complete.',
-      },
-      this.partial,
-    );
+    return this.#isDone || this.#stream.isFinished ? null : brokenOff(this.partial);
   }
 
   #fail(failure: AgentError): void {

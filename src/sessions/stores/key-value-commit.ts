@@ -1,5 +1,6 @@
 import { AgentError } from '../../errors/agent-error.ts';
-import type { CallRow, Commit, CommitReceipt } from '../session-store.ts';
+import type { CallRow } from '../session-rows.ts';
+import type { Commit, CommitReceipt } from '../session-store.ts';
 import type { KeyValueChange, KeyValues } from './key-value-driver.ts';
 import { commandKey, rowKey, under } from './key-value-layout.ts';
 import { change, rowsIn } from './key-value-session.ts';

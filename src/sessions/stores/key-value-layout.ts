@@ -1,4 +1,5 @@
-import type { CommandRow, RowRange } from '../session-store.ts';
+import type { CommandRow } from '../session-rows.ts';
+import type { RowRange } from '../session-store.ts';
 import type { KeyValueRange } from './key-value-driver.ts';
 import type { KeptRow } from './session-rules.ts';
 
@@ -46,7 +47,7 @@ export const commandKey = (
 export const byChange = (updatedAt: string, id: string): string => path('changed', updatedAt, id);
 export const byOwner = (owner: string, updatedAt: string, id: string): string =>
   path('owner', owner, updatedAt, id);
-export const byWorker = (worker: string, id: string): string => path('worker', worker, id);
+const byWorker = (worker: string, id: string): string => path('worker', worker, id);
 const asOpen = (updatedAt: string, id: string): string => path('open', updatedAt, id);
 
 /** Where lists, workers and recovery find the session. Each such entry holds its id. */

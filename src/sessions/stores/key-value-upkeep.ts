@@ -1,4 +1,4 @@
-import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../session-store.ts';
+import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../session-rows.ts';
 import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
 import {
   byChange,

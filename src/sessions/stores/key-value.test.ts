@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
-import type { NewSessionRow } from '../session-store.ts';
+import type { NewSessionRow } from '../session-rows.ts';
 import { type KeyValueDriver, keyValueStore } from './key-value.ts';
 
 /** Each method takes a moment, as over a network, so that calls that are made at once meet. */

@@ -6,10 +6,9 @@ import type {
   CommandRow,
   EventRow,
   MessageRow,
-  SessionStore,
   StepRow,
-  StoreCodec,
-} from '../session-store.ts';
+} from '../session-rows.ts';
+import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { commitTo } from './key-value-commit.ts';
 import { type KeyValueDriver, keyValues } from './key-value-driver.ts';
 import {

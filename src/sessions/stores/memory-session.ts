@@ -3,14 +3,13 @@ import type {
   AgentRow,
   BlobRow,
   CallRow,
-  Commit,
   CommandRow,
   EventRow,
   MessageRow,
   NewSessionRow,
-  RowRange,
   StepRow,
-} from '../session-store.ts';
+} from '../session-rows.ts';
+import type { Commit, RowRange } from '../session-store.ts';
 import { bytesOf, type KeptRow, newRow, nextCall, refusedStart } from './session-rules.ts';
 
 /** One session in memory. Rows are frozen, so that they can be handed out as they are. */

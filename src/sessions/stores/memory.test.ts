@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
-import type { NewSessionRow } from '../session-store.ts';
+import type { NewSessionRow } from '../session-rows.ts';
 import { memoryStore } from './memory.ts';
 
 const session: NewSessionRow = {

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { positive } from '../../errors/agent-error.ts';
-import type { Commit, SessionRow, SessionStore, StoreCodec } from '../session-store.ts';
+import type { SessionRow } from '../session-rows.ts';
+import type { Commit, SessionStore, StoreCodec } from '../session-store.ts';
 import {
   checkWrites,
   copyInto,

@@ -1,4 +1,5 @@
-import type { CallState, CallWrite, Commit } from '../session-store.ts';
+import type { CallState } from '../session-rows.ts';
+import type { CallWrite, Commit } from '../session-store.ts';
 import { startConflict } from './store-errors.ts';
 
 /** What one commit does to one call, however many writes that takes. */

@@ -4,11 +4,10 @@ import type {
   CallRow,
   EventRow,
   MessageRow,
-  RowRange,
   SessionRow,
-  SessionStore,
   StepRow,
-} from '../session-store.ts';
+} from '../session-rows.ts';
+import type { RowRange, SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
 
 type Reads = Pick<

@@ -1,4 +1,5 @@
-import type { LeaseSignal, SessionPhase, SessionRow, SessionStore } from '../session-store.ts';
+import type { SessionPhase, SessionRow } from '../session-rows.ts';
+import type { LeaseSignal, SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
 import { integer, sessionColumns } from './postgres-reads.ts';
 

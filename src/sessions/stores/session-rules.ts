@@ -2,14 +2,11 @@ import type { AgentError } from '../../errors/agent-error.ts';
 import type {
   CallRow,
   CallState,
-  CallWrite,
-  Commit,
-  CommitReceipt,
-  LeaseSignal,
   NewSessionRow,
   SessionPhase,
   SessionRow,
-} from '../session-store.ts';
+} from '../session-rows.ts';
+import type { CallWrite, Commit, CommitReceipt, LeaseSignal } from '../session-store.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** A session as stores without SQL keep it: whether its lease is good is a question of time. */

@@ -1,4 +1,5 @@
-import type { CallState, CallWrite, Commit, CommitReceipt, MessageRow } from '../session-store.ts';
+import type { CallState, MessageRow } from '../session-rows.ts';
+import type { CallWrite, Commit, CommitReceipt } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { NOW, RECEIPT, type SyncStore } from './sqlite-rows.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';

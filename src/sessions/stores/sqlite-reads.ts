@@ -1,11 +1,4 @@
-import type {
-  AgentRow,
-  BlobRow,
-  CallRow,
-  EventRow,
-  MessageRow,
-  StepRow,
-} from '../session-store.ts';
+import type { AgentRow, BlobRow, CallRow, EventRow, MessageRow, StepRow } from '../session-rows.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { history, KEY, plain, type SyncStore } from './sqlite-rows.ts';
 

@@ -1,4 +1,5 @@
-import type { SessionRow, SessionStore } from '../session-store.ts';
+import type { SessionRow } from '../session-rows.ts';
+import type { SessionStore } from '../session-store.ts';
 
 type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune'>;
 

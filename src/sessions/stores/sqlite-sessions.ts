@@ -1,4 +1,5 @@
-import type { NewSessionRow, SessionQuery } from '../session-store.ts';
+import type { NewSessionRow } from '../session-rows.ts';
+import type { SessionQuery } from '../session-store.ts';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
 import {
   history,

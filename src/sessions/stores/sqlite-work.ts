@@ -1,4 +1,5 @@
-import type { CallState, CommandRow, LeaseSignal, SessionPhase } from '../session-store.ts';
+import type { CallState, CommandRow, SessionPhase } from '../session-rows.ts';
+import type { LeaseSignal } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { KEY, plain, SESSION, sessionRow, SIGNAL, type SyncStore } from './sqlite-rows.ts';
 

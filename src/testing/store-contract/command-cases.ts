@@ -1,4 +1,4 @@
-import type { SessionPhase } from '../../sessions/session-store.ts';
+import type { SessionPhase } from '../../sessions/session-rows.ts';
 import { found, holds, same } from './expect.ts';
 import { at, call, command, EXECUTION, fresh, line, type Rig, type RigCase, root } from './rig.ts';
 

@@ -1,13 +1,10 @@
-import type { SessionPhase } from '../../sessions/session-store.ts';
 import { found, refused, same } from './expect.ts';
 import {
   at,
   call,
-  command,
   event,
   EXECUTION,
   fresh,
-  type Held,
   line,
   LONG_MS,
   message,
@@ -50,14 +47,6 @@ const everything = async ({ store }: Rig, id: string) => ({
   blobs: await store.blobs(id, ['h1', 'h2']),
   size: await store.size(id),
 });
-
-/** A held session whose command is carried out already, so that nothing is left to do. */
-async function emptied(rig: Rig): Promise<Held> {
-  const held = await rig.held();
-  const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
-  await held.commit({ root: root(), done });
-  return held;
-}
 
 const none = { stopReason: null, pauseReason: null };
 
@@ -208,91 +197,4 @@ export const commitCases: readonly RigCase[] = [
       same(await store.messages(stale.id, ''), [], 'the messages of the stale one');
     },
   },
-  {
-    name: 'the receipt carries what is wished meanwhile',
-    async run(rig) {
-      const { id, commit } = await rig.held();
-      await rig.store.request(id, { pause: 'lunch' });
-      same(await commit({}), { phase: 'open', ...none, pauseReason: 'lunch' }, 'after a pause');
-      await rig.store.request(id, { stop: 'enough' });
-      const both = { phase: 'open', pauseReason: 'lunch', stopReason: 'enough' };
-      same(await commit({ root: root() }), both, 'after a stop');
-    },
-  },
-  ...(
-    [
-      ['ended', {}, 'idle', none, 'nothing more to do'],
-      ['ended', { stop: 's' }, 'idle', none, 'a stop, which it answers'],
-      ['ended', { pause: 'p' }, 'idle', none, 'a pause, which is moot'],
-      ['ended', { command: true }, 'open', none, 'a further command'],
-      ['ended', { command: true, stop: 's' }, 'open', none, 'a stop and a further command'],
-      ['ended', { decided: true }, 'idle', none, 'an answer that came too late'],
-      ['paused', {}, 'paused', none, 'nothing more to do'],
-      ['paused', { pause: 'p' }, 'paused', none, 'a pause, which it answers'],
-      ['paused', { stop: 's' }, 'open', { ...none, stopReason: 's' }, 'a stop, which it does not'],
-      ['paused', { decided: true }, 'open', none, 'an answer that came meanwhile'],
-      ['paused', { decided: true, pause: 'p' }, 'open', none, 'an answer and a pause'],
-      ['paused', { decidedBefore: true }, 'paused', none, 'an answer in an earlier execution'],
-      ['paused', { command: true }, 'paused', none, 'a command, which waits too'],
-      ['handover', {}, 'open', none, 'work left'],
-      [
-        'handover',
-        { stop: 's', pause: 'p' },
-        'open',
-        { stopReason: 's', pauseReason: 'p' },
-        'wishes',
-      ],
-    ] as const
-  ).map(([end, given, phase, wishes, why]): RigCase => ({
-    name: `${end} with ${why}: the phase is ${phase}`,
-    run: (rig) => runEnd(rig, end, given, phase, wishes),
-  })),
 ];
-
-interface Given {
-  readonly stop?: string;
-  readonly pause?: string;
-  readonly command?: boolean;
-  readonly decided?: boolean;
-  readonly decidedBefore?: boolean;
-}
-
-async function runEnd(
-  rig: Rig,
-  end: 'ended' | 'paused' | 'handover',
-  given: Given,
-  phase: SessionPhase,
-  wishes: typeof none | { stopReason: string | null; pauseReason: string | null },
-): Promise<void> {
-  const { store } = rig;
-  const held = await emptied(rig);
-  const { id, commit, worker } = held;
-  if (given.decided || given.decidedBefore) {
-    await commit({ calls: [call('a', 'waiting'), call('b', 'waiting')] });
-    const answer = { executionId: EXECUTION, callId: 'a', body: '{}', at: at(20) };
-    same(await store.decide(id, answer), 'accepted', 'the answer');
-  }
-  if (given.pause !== undefined) await store.request(id, { pause: given.pause });
-  if (given.stop !== undefined) await store.request(id, { stop: given.stop });
-  if (given.command) await store.accept(id, command('{"n":2}'), { phases: ['open'] });
-  const executionId = given.decidedBefore ? 'exe-2' : EXECUTION;
-  const receipt = await commit({ root: root({ status: 'stopped', executionId }), end });
-  same(receipt, { phase, ...wishes }, 'the receipt');
-  const row = await rig.row(id);
-  const isKept = phase === 'open' && end !== 'handover';
-  same(
-    { phase: row.phase, status: row.status, worker: row.worker, isLeased: row.isLeased },
-    {
-      phase,
-      status: phase === 'open' ? 'in_progress' : 'stopped',
-      worker: isKept ? worker : null,
-      isLeased: isKept,
-    },
-    'the session',
-  );
-  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, wishes, 'the wishes left');
-  same((await store.signals(worker)).length, isKept ? 1 : 0, 'how many leases the worker has');
-  if (isKept) await commit({ messages: [message(0)] });
-  const recoverable = await store.recoverable(1_000_000);
-  same(recoverable.includes(id), end === 'handover', 'whether it is recoverable');
-}

@@ -1,15 +1,17 @@
 import { uuid } from '../../ids.ts';
 import type {
   CallRow,
-  CallWrite,
-  Commit,
-  CommitReceipt,
   EventRow,
   MessageRow,
   NewSessionRow,
   SessionRow,
-  SessionStore,
   StepRow,
+} from '../../sessions/session-rows.ts';
+import type {
+  CallWrite,
+  Commit,
+  CommitReceipt,
+  SessionStore,
 } from '../../sessions/session-store.ts';
 import { found } from './expect.ts';
 

@@ -1,4 +1,5 @@
-import type { SessionRow, SessionStore } from '../../sessions/session-store.ts';
+import type { SessionRow } from '../../sessions/session-rows.ts';
+import type { SessionStore } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
 import { at, command, EXECUTION, fresh, type RigCase, root, untouched } from './rig.ts';
 

@@ -1,5 +1,7 @@
 export interface BackoffOptions {
+  /** The first wait. Default 500. */
   readonly minMs?: number;
+  /** The longest. Default 30,000. */
   readonly maxMs?: number;
   /** 0 to 1; a fixed number in tests. */
   readonly random?: () => number;

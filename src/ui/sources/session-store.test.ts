@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Envelope, Refill } from '../../broadcasting/envelope.ts';
 import { fakeSource, Wire } from '../../../test/react/fake-source.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
@@ -13,7 +13,11 @@ function atOnce(flush: () => void): () => void {
   return () => clearImmediate(timer);
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** All that happens by itself within this time. */
+const settle = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(30));
 
 const refillOf = (envelopes: readonly Envelope[], more: Partial<Refill> = {}): Refill => ({
   session_id: 'ses_1',
@@ -158,7 +162,9 @@ describe('sessionStore', () => {
     refill.mockClear();
     wire.user('lost');
     sink().envelope(wire.says('hello'));
-    await vi.waitFor(() => expect(said(view())).toEqual(['hello']));
+    await settle();
+    await settle();
+    expect(said(view())).toEqual(['hello']);
     expect(refill.mock.calls.filter(([place]) => place !== null)).toHaveLength(calls);
     expect(view().state.gap).toBeNull();
   });
@@ -311,12 +317,13 @@ describe('sessionStore', () => {
     const { source, sink } = fakeSource({ refill, history });
     const { view } = connectSession(source, () => {}, { ...quick, history: [] });
     for (const envelope of one) sink().envelope(envelope);
-    await vi.waitFor(() => expect(history).toHaveBeenCalledTimes(1));
     await settle();
+    expect(history).toHaveBeenCalledTimes(1);
     sink().connection('offline');
     isBack = true;
     sink().connection('live');
-    await vi.waitFor(() => expect(said(view())).toEqual(['one', 'two', 'three']));
+    await settle();
+    expect(said(view())).toEqual(['one', 'two', 'three']);
     expect(view().state.status).toBe('processing');
   });
 

@@ -1,0 +1,246 @@
+import { Cancelled } from '../cancellation.ts';
+import { isoTime } from '../clock.ts';
+import { RedactedDeltas } from '../events/redacted-deltas.ts';
+import { RedactedText } from '../events/redacted-text.ts';
+import { callId } from '../ids.ts';
+import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
+import type {
+  InferenceChunk,
+  InferenceRequest,
+  InferenceResponse,
+} from '../inference/inference-driver.ts';
+import { brokenOff, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
+import { isReport, readResponse, type ReadCall } from '../inference/read-response.ts';
+import { costOfUsage } from '../inference/prices.ts';
+import { costOf, usageOf, type Usage } from '../inference/usage.ts';
+import { Message } from '../messages/message.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { HookFailure } from './hooks.ts';
+import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** One answer on its way in. */
+export class ModelAnswer {
+  readonly #run: Run;
+  readonly #draft: StepDraft;
+  readonly #ids: string[] = [];
+  readonly #names: string[] = [];
+  readonly #deltas: RedactedDeltas[] = [];
+  #hold: ContentHold | null = null;
+  #text: RedactedText | null = null;
+  #partial: PartialAnswer = {};
+  #closed = false;
+
+  constructor(run: Run, draft: StepDraft) {
+    this.#run = run;
+    this.#draft = draft;
+  }
+
+  /** Streams whenever somebody listens to chunks or deltas. */
+  infer(request: InferenceRequest): Promise<InferenceResponse> {
+    const { agent, cancellation, events } = this.#run;
+    const { driver } = agent;
+    if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
+    if (this.#draft.shown !== '') this.#discard();
+    if (driver.stream && (events.wants('StreamChunk') || events.wants('ToolCallDelta')))
+      return this.#stream(driver.stream(request, cancellation));
+    return cancellation.race(driver.infer(request, cancellation));
+  }
+
+  /** Whatever a hook makes of the answer, what the call has used counts. */
+  noted(response: InferenceResponse): InferenceResponse {
+    const { usage, cost = null } = response ?? {};
+    if (usage) this.#partial = { usage, cost };
+    return response;
+  }
+
+  async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
+    const iterator = chunks[Symbol.asyncIterator]();
+    const { tools } = this.#run.agent;
+    this.#hold = tools.size > 0 ? new ContentHold() : null;
+    const pump = async (): Promise<InferenceResponse> => {
+      for (;;) {
+        const next = await iterator.next();
+        if (this.#closed || this.#run.cancellation.cause) throw new Error('closed');
+        if (next.done === true)
+          throw brokenOff({}, 'The stream of the model ended before the answer was complete.');
+        if (next.value.type === 'done') return next.value.response;
+        this.#take(next.value);
+      }
+    };
+    try {
+      return await this.#run.cancellation.race(pump());
+    } finally {
+      leave(iterator);
+    }
+  }
+
+  #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
+    if (chunk.type === 'content') this.#show(this.#hold?.push(chunk.text) ?? chunk.text);
+    else if (chunk.type === 'usage') this.#partial = chunk;
+    else if (chunk.type === 'tool_call') this.#takeDelta(chunk);
+  }
+
+  #show(text: string): void {
+    if (text === '') return;
+    const { events, redactor } = this.#run;
+    this.#draft.shown += text;
+    if (events.wants('StreamChunk'))
+      this.#tell((this.#text ??= new RedactedText(redactor)).push(text));
+  }
+
+  /** Nothing more comes: what could have become a secret has not, or is hidden. */
+  #showRest(): void {
+    if (this.#text) this.#tell(this.#text.release());
+  }
+
+  #tell(content: string): void {
+    if (content === '') return;
+    const { messageId, number: stepNumber, attempt, chunks: index } = this.#draft;
+    this.#draft.chunks = index + 1;
+    this.#run.events.emit('StreamChunk', { messageId, stepNumber, attempt, content }, index);
+  }
+
+  /** A hook asks once more: what the first try had shown is void. */
+  #discard(): void {
+    const { events } = this.#run;
+    const draft = this.#draft;
+    draft.shown = '';
+    this.#text = null;
+    if (events.wants('StreamDiscarded'))
+      events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
+  }
+
+  #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
+    const { events, redactor } = this.#run;
+    const { index } = chunk;
+    const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
+    const tool = (this.#names[index] ||= chunk.name ?? '');
+    if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
+    const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(redactor)).push(chunk.argsDelta);
+    if (argsDelta !== '') events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta });
+  }
+
+  /** Ours if the provider's is missing or used; always ours in nested agents, whose ids share the root's space. */
+  #claimId(providerId: string | null): string {
+    const { usedIds, parent } = this.#run;
+    const isUsable = providerId !== null && providerId !== '' && parent === null;
+    const id = isUsable ? providerId : callId();
+    const before = usedIds.size;
+    // a set that does not grow has seen the id before
+    return usedIds.add(id).size > before ? id : this.#claimId(null);
+  }
+
+  accept(response: InferenceResponse): void {
+    const draft = this.#draft;
+    const read = readResponse(response);
+    const usage = response?.usage ?? this.#partial.usage;
+    const told = response?.cost ?? this.#partial.cost;
+    draft.usage = usageOf(usage);
+    // without a count there is nothing to price: unknown, not free
+    draft.cost = usage ? this.#costOf(draft.usage, told) : costOf(told);
+    if (isReport(read)) {
+      draft.failure = this.#run.record(read);
+      if (read.code === 'refusal') this.#addMessage(response.refusal ?? '', response);
+      return;
+    }
+    draft.finishReason = read.finishReason;
+    draft.notes.push(...read.notes);
+    draft.calls = Object.freeze(read.calls.map((call, i) => this.#toolCall(call, i)));
+    this.#addMessage(this.#guarded(read.content, read.calls), response);
+  }
+
+  /** The content to keep; also decides what becomes of text that was held back. */
+  #guarded(content: string, calls: readonly ReadCall[]): string {
+    const { tools, toolNameSet } = this.#run.agent;
+    const draft = this.#draft;
+    if (isCallLeak(content, calls)) {
+      draft.notes.push('contentLeakDropped');
+      return '';
+    }
+    if (calls.length === 0 && tools.size > 0 && looksLikeToolCall(content, toolNameSet))
+      draft.notes.push('looksLikeToolCall');
+    if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#show(content);
+    else if (this.#hold) this.#show(this.#hold.release());
+    this.#showRest();
+    return content;
+  }
+
+  #toolCall(call: ReadCall, index: number): ToolCall {
+    const id = this.#ids[index] ?? this.#claimId(call.providerId);
+    if (call.problem !== undefined) (this.#draft.problems ??= [])[index] = call.problem;
+    const { providerId, name, argsRaw } = call;
+    const args = argsRaw === undefined ? call.args : {};
+    if (argsRaw === undefined && (providerId === null || providerId === id))
+      return { id, name, args };
+    return {
+      id,
+      ...(providerId === null || providerId === id ? null : { providerId }),
+      name,
+      args,
+      ...(argsRaw === undefined ? null : { argsRaw }),
+    };
+  }
+
+  #addMessage(content: string, { reasoning, metadata }: Partial<InferenceResponse>): void {
+    const draft = this.#draft;
+    draft.addMessage(
+      Message.trusted({
+        id: draft.messageId,
+        role: 'assistant',
+        content,
+        toolCalls: draft.calls,
+        createdAt: isoTime(this.#run.now()),
+        metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
+      }),
+    );
+    if (!this.#run.events.wants('MessageAdded') || content.trim() === '') return;
+    const { messageId, number: stepNumber } = draft;
+    this.#run.untold = { messageId, role: 'assistant', content, stepNumber };
+  }
+
+  /** Late chunks of a call that is over change nothing. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Keeps what was shown; calls that had begun to arrive are dropped, for they never were asked for. */
+  cut(): void {
+    const draft = this.#draft;
+    draft.isCut = true;
+    if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
+    this.#showRest();
+    this.#keepUsage(this.#partial);
+    if (draft.shown !== '') this.#addMessage(draft.shown, { metadata: { cut: true } });
+  }
+
+  fail(thrown: unknown): void {
+    const fromHook = thrown instanceof HookFailure;
+    const { report, partial } = readFailure(thrown);
+    this.#draft.failure = this.#run.record(
+      fromHook ? { type: 'unknown', code: 'hook_failed', message: thrown.message } : report,
+    );
+    this.#keepUsage({ ...this.#partial, ...partial });
+  }
+
+  /** What the driver says, else by the price table. */
+  #costOf(usage: Usage, told: number | null | undefined): number | null {
+    const { price } = this.#run.agent;
+    return costOf(told) ?? (price === null ? null : costOfUsage(usage, price));
+  }
+
+  #keepUsage({ usage, cost }: PartialAnswer): void {
+    const draft = this.#draft;
+    if (usage === undefined) draft.notes.push('usageUnknown');
+    draft.usage = usageOf(usage);
+    draft.cost = usage === undefined ? costOf(cost) : this.#costOf(draft.usage, cost);
+  }
+}
+
+/** Not awaited: a driver that hangs must not hold the run. */
+function leave(iterator: AsyncIterator<unknown>): void {
+  const left = async (): Promise<unknown> => iterator.return?.();
+  left().catch(() => {});
+}
+
+const noMetadata = Object.freeze({});

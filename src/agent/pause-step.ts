@@ -1,0 +1,71 @@
+import { isoTime } from '../clock.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { AgentStatus } from './agent-status.ts';
+import { bookExecution, bookSession } from './execution.ts';
+import type { Checkpoint } from './journal.ts';
+import type { Run } from './run.ts';
+import { bookingOf, workedMs } from './step-account.ts';
+import type { StepDraft } from './step-draft.ts';
+
+/** Keeps the step unfinished in the state: no verdict is made while calls are open. */
+export function pauseStep(run: Run, draft: StepDraft): void {
+  const now = run.now();
+  const { state } = run;
+  const booking = bookingOf(draft, now, null);
+  const pendingApprovals = pendingOf(draft);
+  run.newApprovals = pendingApprovals.filter(
+    ({ callId, path }) => path.length === 0 && !draft.announced.has(callId),
+  );
+  const [firstChild] = draft.children?.values() ?? [];
+  run.state = state.with({
+    messages: state.messages.append(...draft.takeMessages()),
+    execution: bookExecution(state.execution, booking),
+    info: bookSession(state.info, booking),
+    status: AgentStatus.Paused,
+    unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+    pause: {
+      kind: pendingApprovals.length > 0 ? 'approval' : (firstChild?.pause?.kind ?? 'requested'),
+      at: isoTime(now),
+      pendingApprovals,
+    },
+  });
+  run.pauseReason = null;
+}
+
+/** Told with the last word of the run: by then the pause can be written down, whatever hooks did in between. */
+export function announcePause(run: Run): void {
+  const { events, state, newApprovals } = run;
+  run.tellMessage();
+  if (newApprovals === null) return;
+  run.newApprovals = null;
+  if (events.wants('ToolApprovalRequested'))
+    for (const { callId: toolCallId, tool, args } of newApprovals)
+      events.emit('ToolApprovalRequested', { tool, toolCallId, args: events.redacted(args) });
+  if (events.wants('AgentStateUpdated'))
+    events.emit('AgentStateUpdated', { status: 'paused', stepCount: state.stepCount });
+}
+
+/** The run as it is in the middle of a step: what a journal needs before a tool may begin. */
+export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
+  const { state } = run;
+  const now = run.now();
+  const booking = bookingOf(draft, now, null);
+  return {
+    state: state.with({
+      execution: bookExecution(state.execution, booking),
+      info: bookSession(state.info, booking),
+      unfinishedStep: draft.toUnfinished(state.execution.id, workedMs(draft, now)),
+    }),
+    messages: draft.newMessages,
+  };
+}
+
+function pendingOf(draft: StepDraft): readonly PendingApproval[] {
+  return draft.openCalls.flatMap((place) => {
+    const { id, name, args } = draft.calls[place] as ToolCall; // places are taken from the list of calls
+    const child = draft.children?.get(id);
+    if (!child) return [{ callId: id, tool: name, args, path: [] }];
+    return child.pendingApprovals.map((inner) => ({ ...inner, path: [id, ...inner.path] }));
+  });
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { askLine } from './ask-line.ts';
+
+/** A terminal: what somebody types, and when a question stands there. */
+function terminal() {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  return {
+    input,
+    ask: (question: string) => askLine(input, output, question),
+    asked: () => once(output, 'data'),
+  };
+}
+
+it('a line typed before the question does not answer it', async () => {
+  const { input, ask, asked } = terminal();
+  input.write('a\ny\n');
+  const said = ask('Delete it? ');
+  expect(String(await asked())).toBe('Delete it? ');
+  input.write('d\n');
+  expect(await said).toBe('d');
+});
+
+it('nor does what came along with the answer to another', async () => {
+  const { input, ask, asked } = terminal();
+  const first = ask('First? ');
+  await asked();
+  input.write('d\na\n');
+  expect(await first).toBe('d');
+  const second = ask('Second? ');
+  await asked();
+  input.write('l\n');
+  expect(await second).toBe('l');
+});
+
+it('an input that has ended says nothing, before the question or at it', async () => {
+  const { input, ask, asked } = terminal();
+  const said = ask('First? ');
+  await asked();
+  input.end();
+  expect(await said).toBeNull();
+  expect(await ask('Second? ')).toBeNull();
+});

@@ -1,0 +1,75 @@
+import type { ApprovalAnswer } from '../agent/approvals.ts';
+import type { SessionCrew } from './session-crew.ts';
+import {
+  answeredBefore,
+  awaitingApproval,
+  executionOver,
+  notWaiting,
+  sessionBusy,
+} from './session-errors.ts';
+import type { SessionLookup } from './session-lookup.ts';
+import type { OwnerOptions, ResumeSessionOptions } from './session-options.ts';
+import type { SessionRow } from './session-rows.ts';
+
+/** Answers one call that waits for a person; the id of its execution. */
+export async function answerCall(
+  lookup: SessionLookup,
+  crew: SessionCrew,
+  given: OwnerOptions & {
+    readonly sessionId: string;
+    readonly callId: string;
+    readonly answer: ApprovalAnswer;
+  },
+): Promise<string | null> {
+  const { sessionId, owner, callId, answer } = given;
+  const row = await lookup.owned(sessionId, owner);
+  if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
+  if ((await lookup.waiting(row)).includes(callId)) {
+    const { state } = await lookup.load(row);
+    await lookup.agentFor(row.agent).checkAnswer(state, callId, answer);
+  }
+  await decide(lookup, crew, row, callId, answer);
+  await crew.enqueue(sessionId);
+  return row.executionId;
+}
+
+/** Stores the answers, and the wish to go on; the id of the execution that does. */
+export async function resumeSession(
+  lookup: SessionLookup,
+  crew: SessionCrew,
+  sessionId: string,
+  { owner, approvals, grant }: ResumeSessionOptions,
+): Promise<string> {
+  const row = await lookup.owned(sessionId, owner);
+  const answers = Object.entries(approvals ?? {});
+  if (row.phase === 'open' && answers.length === 0) throw sessionBusy(row);
+  const { state } = await lookup.load(row, { wholeExecution: true });
+  await lookup.agentFor(row.agent).checkResume(state, {
+    ...(approvals && { approvals }),
+    ...(grant && { grant }),
+  });
+  if (state.pendingApprovals.length > 0 && answers.length === 0)
+    throw awaitingApproval(sessionId, await lookup.waiting(row));
+  try {
+    for (const [callId, answer] of answers) await decide(lookup, crew, row, callId, answer);
+    if (grant || answers.length === 0)
+      await crew.acceptResume(row, grant ?? null, answers.length > 0);
+  } finally {
+    // where one of several came too late, the others count
+    if (answers.length > 0) await crew.enqueue(sessionId);
+  }
+  return state.execution.id;
+}
+
+async function decide(
+  lookup: SessionLookup,
+  crew: SessionCrew,
+  row: SessionRow,
+  callId: string,
+  answer: ApprovalAnswer,
+): Promise<void> {
+  const said = await crew.decide(row, callId, answer);
+  if (said === 'answered') throw answeredBefore(row.id, callId);
+  if (said === 'unknown') throw notWaiting(row.id, callId, await lookup.waiting(row));
+  if (said === 'over') throw executionOver(row.id, callId, row.status);
+}

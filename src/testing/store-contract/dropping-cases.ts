@@ -1,0 +1,151 @@
+import { holds, refused, same } from './expect.ts';
+import { conversation, finished, later } from './finished-session.ts';
+import {
+  at,
+  call,
+  command,
+  event,
+  EXECUTION,
+  fresh,
+  message,
+  type RigCase,
+  root,
+  step,
+} from './rig.ts';
+
+/** Pruning and deleting. */
+export const droppingCases: readonly RigCase[] = [
+  {
+    name: 'D41: prune drops events and earlier executions, and keeps what a next turn needs',
+    async run(rig) {
+      const { store } = rig;
+      const { id } = await finished(rig);
+      const { owner, ...before } = await rig.row(id);
+      const kept = await conversation(store, id);
+      const size = await store.size(id);
+      const pruned = await store.prune({ olderThan: at(500), owner });
+      const after = await store.size(id);
+      same(pruned, { sessions: 1, rows: size.rows - after.rows }, 'what prune says');
+      holds(after.bytes < size.bytes, 'the session is smaller');
+      same(await rig.row(id), { owner, ...before }, 'the session');
+      same(await conversation(store, id), kept, 'the conversation');
+      same(await store.steps(id, ''), [step(2, later)], 'the steps of the last execution');
+      same((await store.steps(id, 'sub')).length, 0, 'steps of an agent in an earlier one');
+      same((await store.steps(id, 'sub-2')).length, 1, 'steps of an agent in the last one');
+      same((await store.agents(id, EXECUTION)).length, 0, 'agents of an earlier execution');
+      same((await store.agents(id, 'exe-2')).length, 1, 'agents of the last execution');
+      same((await store.messages(id, 'sub-2')).length, 1, 'messages of an agent in the last one');
+      same((await store.calls(id, EXECUTION, { callIds: ['a'] })).length, 0, 'earlier calls');
+      same((await store.calls(id, 'exe-2', { callIds: ['b'] })).length, 1, 'calls of the last one');
+      for (const executionId of [EXECUTION, 'exe-2'])
+        same(await store.events(id, executionId, { after: 0, limit: 9 }), [], 'events');
+      const hashes = (await store.blobs(id, ['kept', 'first', 'second', 'both'])).map(
+        ({ hash }) => hash,
+      );
+      same(hashes.toSorted(), ['both', 'kept', 'second'], 'the large values that are kept');
+      const again = await store.prune({ olderThan: at(500), owner });
+      same(again.rows, 0, 'how many rows a second prune drops');
+    },
+  },
+  {
+    name: 'D41: a pruned session goes on',
+    async run(rig) {
+      const { store } = rig;
+      const { id } = await finished(rig);
+      await store.prune({ olderThan: at(500), owner: (await rig.row(id)).owner });
+      await store.accept(id, command(), { phases: ['idle'] });
+      const held = await rig.take(id);
+      const executionId = 'exe-3';
+      await held.commit({
+        root: root({ executionId, messageCount: 5, stepCount: 4 }),
+        seq: 1,
+        messages: [message(4)],
+        steps: [step(3, { executionId })],
+        calls: [call('c', 'started', { executionId })],
+        events: [event(1, { executionId })],
+      });
+      const messages = await store.messages(id, '');
+      same(
+        messages,
+        [0, 1, 2, 3, 4].map((n) => message(n)),
+        'the conversation',
+      );
+      const positions = (await store.steps(id, '')).map(({ position }) => position);
+      same(positions, [2, 3], 'the steps');
+    },
+  },
+  {
+    name: 'D41: prune does not touch sessions that somebody works on, that wait for people, or that changed since',
+    async run(rig) {
+      const { store } = rig;
+      const open = await finished(rig);
+      await store.accept(open.id, command(), { phases: ['idle'] });
+      const held = await finished(rig);
+      await store.accept(held.id, command(), { phases: ['idle'] });
+      await rig.take(held.id);
+      const paused = await finished(rig);
+      await store.accept(paused.id, command(), { phases: ['idle'] });
+      const { commit } = await rig.take(paused.id);
+      await commit({ root: root({ status: 'paused', ...later }), end: 'paused', at: at(100) });
+      const recent = await finished(rig, at(501));
+      const foreign = await finished(rig);
+      for (const { id } of [open, held, paused, recent]) {
+        const before = await store.size(id);
+        const { owner } = await rig.row(id);
+        const pruned = await store.prune({ olderThan: at(500), owner });
+        same(pruned, { sessions: 0, rows: 0 }, 'what prune says');
+        same(await store.size(id), before, 'the size');
+      }
+      const before = await store.size(foreign.id);
+      await store.prune({ olderThan: at(500), owner: fresh('own') });
+      same(await store.size(foreign.id), before, 'the size of another owner’s session');
+    },
+  },
+  {
+    name: 'D44: delete leaves no row behind, and later commits are stale',
+    async run(rig) {
+      const { store } = rig;
+      const bystander = await finished(rig);
+      const before = await store.size(bystander.id);
+      const { id } = await finished(rig);
+      await store.accept(id, command(), { phases: ['idle'] });
+      await store.accept(id, command(), { phases: ['open'] });
+      const held = await rig.take(id);
+      const { owner } = await rig.row(id);
+      same(await store.delete(id), true, 'the deletion');
+      same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left');
+      same(await store.find(id), null, 'the session');
+      same(await store.list({ owner, limit: 5 }), [], 'the sessions of its owner');
+      same(await store.nextCommand(id), null, 'its command');
+      same(await store.messages(id, ''), [], 'its messages');
+      same(await store.blobs(id, ['kept']), [], 'its large values');
+      same(await store.signals(held.worker), [], 'the leases of its worker');
+      const write = { messages: [message(4)], calls: [call('z', 'started')], events: [event(9)] };
+      await refused(held.commit(write), 'stale_owner', 'a later commit');
+      same(await store.size(id), { rows: 0, bytes: 0 }, 'what is there after it');
+      same(await store.delete(id), false, 'a second deletion');
+      same(await store.size(bystander.id), before, 'the size of another session');
+    },
+  },
+  {
+    name: 'D16: a worker of a deleted session cannot write to a new one of the same id',
+    async run({ store, idle, held, take }) {
+      const old = await held();
+      await store.delete(old.id);
+      await idle({ id: old.id });
+      await refused(
+        old.commit({ messages: [message(0)] }),
+        'stale_owner',
+        'a write to the idle one',
+      );
+      await store.accept(old.id, command(), { phases: ['idle'] });
+      const heir = await take(old.id);
+      await refused(
+        old.commit({ messages: [message(0)] }),
+        'stale_owner',
+        'a write to the held one',
+      );
+      await heir.commit({ messages: [message(0, { body: '"heir"' })] });
+    },
+  },
+];

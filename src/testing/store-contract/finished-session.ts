@@ -1,0 +1,61 @@
+import type { AgentRow } from '../../sessions/session-rows.ts';
+import type { SessionStore } from '../../sessions/session-store.ts';
+import { found } from './expect.ts';
+import { at, call, event, EXECUTION, type Held, message, type Rig, root, step } from './rig.ts';
+
+/** What the second execution of a finished session has written. */
+export const later: { readonly executionId: string } = { executionId: 'exe-2' };
+export const subAgent: AgentRow = {
+  agentId: 'sub',
+  executionId: EXECUTION,
+  callId: 'a',
+  head: '{}',
+  messageCount: 1,
+  stepCount: 1,
+};
+
+/** A finished session of two executions, with rows in every table. */
+export async function finished(rig: Rig, last: string = at(100)): Promise<Held> {
+  const held = await rig.held();
+  await held.commit({
+    root: root({ messageCount: 2, stepCount: 2 }),
+    seq: 1,
+    messages: [message(0), message(1), message(0, { agentId: 'sub' })],
+    steps: [step(0), step(1), step(0, { agentId: 'sub' })],
+    agents: [subAgent],
+    calls: [call('a', 'committed', { result: '{}' })],
+    events: [event(1)],
+    blobs: [
+      { scope: '', hash: 'kept', body: '"kept"' },
+      { scope: EXECUTION, hash: 'first', body: '"first"' },
+      { scope: EXECUTION, hash: 'both', body: '"both"' },
+    ],
+  });
+  await held.commit({
+    root: root({ messageCount: 4, stepCount: 3, ...later }),
+    seq: 1,
+    messages: [message(2), message(3), message(0, { agentId: 'sub-2' })],
+    steps: [step(2, later), step(0, { agentId: 'sub-2', ...later })],
+    agents: [{ ...subAgent, ...later, agentId: 'sub-2' }],
+    calls: [call('b', 'committed', { result: '{}', ...later })],
+    events: [event(1, later)],
+    blobs: [
+      { scope: 'exe-2', hash: 'second', body: '"second"' },
+      { scope: 'exe-2', hash: 'both', body: '"both"' },
+    ],
+  });
+  const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+  await held.commit({
+    root: root({ status: 'completed', messageCount: 4, stepCount: 3, ...later }),
+    done,
+    end: 'ended',
+    at: last,
+  });
+  return held;
+}
+
+/** What a next turn can see of the conversation. */
+export const conversation = async (store: SessionStore, id: string): Promise<object> => ({
+  messages: await store.messages(id, ''),
+  blobs: await store.blobs(id, ['kept']),
+});

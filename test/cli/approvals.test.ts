@@ -1,0 +1,88 @@
+import { ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { followingDriver } from '../setup/sessions.ts';
+import { cli, worldOf } from './cli.ts';
+
+const { toolCall, toolCalls, final } = ScenarioStep;
+
+describe('approvals', () => {
+  const asking = () =>
+    followingDriver([
+      toolCalls([
+        { name: 'delete_lead', args: { id: 7 } },
+        { name: 'delete_lead', args: { id: 8 } },
+      ]),
+      final('cleaned'),
+    ]);
+
+  it('pauses in a pipe, and prints what answers', async () => {
+    const world = worldOf(asking());
+    const { code, stderr } = await cli(world, 'run', 'clean');
+    expect(code).toBe(7);
+    expect(stderr).toContain('Waiting because 2 calls need your approval: delete_lead');
+    const approvals = [...stderr.matchAll(/onward approve ([0-9a-f]{8}) (\S+)/g)];
+    expect(approvals).toHaveLength(2);
+    const which = await cli(world, 'approve', 'last');
+    expect(which.code).toBe(2);
+    expect(which.stderr).toContain('2 calls wait. Say which:');
+    const [first, second] = approvals;
+    expect((await cli(world, 'approve', first![1]!, first![2]!)).code).toBe(7);
+    const denied = await cli(world, 'deny', 'last', second![2]!, '--reason', 'still needed');
+    expect(denied).toMatchObject({ code: 0, stdout: 'cleaned\n' });
+    expect(denied.stderr).toContain('still needed');
+    const late = await cli(world, 'approve', 'last', second![2]!);
+    expect(late.code).toBe(4);
+    expect(late.stderr).toContain('waits for no answer: it is completed');
+  });
+
+  it('asks on a terminal: approve one, deny the other', async () => {
+    const world = worldOf(asking(), { says: ['a', 'd', 'not this one'] });
+    const { code, stdout, stderr, questions } = await cli(world, 'run', 'clean');
+    expect(code).toBe(0);
+    expect(stdout).toContain('cleaned');
+    expect(questions).toHaveLength(3);
+    expect(stderr).toContain('✓ delete_lead');
+    expect(stderr).toContain('not this one');
+  });
+
+  it('takes edited arguments, and asks again when they do not fit', async () => {
+    const driver = followingDriver([toolCall('delete_lead', { id: 7 }), final('ok')]);
+    const says = ['what?', 'e', 'no json', 'e', '{"id":"x"}', 'e', '{"id":9}'];
+    const world = worldOf(driver, { says });
+    const { code, stderr } = await cli(world, 'run', 'clean');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Type a, e, d or l.');
+    expect(stderr).toContain('is not JSON');
+    expect(stderr).toContain('{"id":9}');
+  });
+
+  it('leaves it for later, and --yes approves everything', async () => {
+    const world = worldOf(asking(), { says: ['l'] });
+    expect((await cli(world, 'run', 'clean')).code).toBe(7);
+    const blocked = await cli(world, 'run', 'more', '-s', 'last');
+    expect(blocked.code).toBe(7);
+    expect(blocked.stderr).toMatch(/\n {2}onward approve [0-9a-f]{8}\n/);
+    expect(await cli(world, 'approve', 'last', '--yes')).toMatchObject({ code: 0 });
+    const yes = await cli(worldOf(asking()), 'run', 'clean', '--yes');
+    expect(yes).toMatchObject({ code: 0, stdout: 'cleaned\n' });
+  });
+
+  it('stop ends a session that waits', async () => {
+    const world = worldOf(asking());
+    await cli(world, 'run', 'clean');
+    const { code, stderr } = await cli(world, 'stop', 'last', '--reason', 'changed my mind');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Stopped because .*changed my mind/);
+    expect((await cli(world, 'approve', 'last')).code).toBe(4);
+  });
+
+  it('takes arguments of approve, and refuses what is no object', async () => {
+    const world = worldOf(followingDriver([toolCall('delete_lead', { id: 7 }), final('ok')]));
+    await cli(world, 'run', 'clean');
+    expect((await cli(world, 'approve', 'last', '--args', '[1]')).code).toBe(2);
+    expect((await cli(world, 'approve', 'last', '--args', '{"id":"x"}')).code).toBe(2);
+    const { code, stderr } = await cli(world, 'approve', 'last', '--args', '{"id": 9}');
+    expect(code).toBe(0);
+    expect(stderr).toContain('{"id":9}');
+  });
+});

@@ -1,0 +1,102 @@
+import { defineTool, ErrorPolicy, type JsonObject } from 'onward';
+import { ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { askApproval } from '../../src/cli/ask-approval.ts';
+import { cliContext } from '../../src/cli/cli-context.ts';
+import { followingDriver } from '../setup/sessions.ts';
+import { agentOn, cli, tempFolder, type FakeWorld } from './cli.ts';
+
+const { toolCall, toolCalls, stream } = ScenarioStep;
+
+/** A title, a cleared screen, a colour by C1, a line drawn over, and text that runs the other way. */
+const evil = '\u001b]0;owned\u0007\u001b[2Jhello\u009b31m\r\u202eolleh\u2066';
+// oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+const shout = defineTool({
+  name: 'shout',
+  description: 'Shouts.',
+  parameters: { type: 'object' },
+  execute: () => {
+    throw new Error(evil);
+  },
+});
+const guarded = defineTool({
+  name: 'guarded',
+  description: 'Needs a person.',
+  needsApproval: true,
+  parameters: { type: 'object' },
+  execute: () => evil,
+});
+
+/** Everything that a model and a tool can say: names, ids, arguments, errors and texts. */
+function worldOf(): FakeWorld {
+  const driver = followingDriver([
+    toolCall('shout', { [evil]: evil }),
+    toolCall(evil, {}),
+    toolCalls([
+      { id: `1${evil}`, name: 'guarded', args: { [evil]: evil } },
+      { id: `2${evil}`, name: 'guarded', args: {} },
+    ]),
+    stream([evil.slice(0, 4), evil.slice(4)]),
+  ]);
+  const agent = agentOn(driver, (builder) =>
+    builder.withTools(shout, guarded).withErrorPolicy(ErrorPolicy.retryToolErrors(3)),
+  );
+  const env = { NO_COLOR: '1', TERM: 'xterm' };
+  return { cwd: tempFolder(), config: { agents: [agent] }, isTTY: true, env };
+}
+
+describe('what a terminal is shown cannot steer it', () => {
+  it.each([
+    ['in words', []],
+    ['with stacks', ['--debug']],
+    ['as JSON', ['--json']],
+  ])('%s', async (_name, flags) => {
+    const world = worldOf();
+    const shown = async (...argv: string[]): Promise<string> => {
+      const { stdout, stderr } = await cli(world, ...argv, ...flags);
+      // the line that says what runs is taken away again by the command itself
+      return `${stdout}${stderr}`.replaceAll('\r\u001b[2K', '');
+    };
+    const outputs = {
+      run: await shown('run', evil),
+      waiting: await shown('sessions', 'show', 'last'),
+      ambiguous: await shown('approve', 'last'),
+      unknown: await shown('approve', 'last', evil),
+      list: await shown('sessions', 'list'),
+      approve: await shown('approve', 'last', '--yes'),
+      explain: await shown('explain', 'last'),
+      show: await shown('sessions', 'show', 'last'),
+    };
+    for (const [name, output] of Object.entries(outputs)) {
+      expect(
+        output.split('\n').filter((line) => steering.test(line)),
+        name,
+      ).toEqual([]);
+      expect(output, name).toContain('hello');
+    }
+  });
+
+  it('a question about a call', async () => {
+    let shown = '';
+    const output = { isTTY: true, write: (text: string) => void (shown += text) };
+    const ask = (question: string): Promise<null> => {
+      shown += question;
+      return Promise.resolve(null);
+    };
+    const io = {
+      stdout: output,
+      stderr: output,
+      env: { NO_COLOR: '1' },
+      cwd: '.',
+      isTTY: true,
+      ask,
+    };
+    const context = cliContext(io as unknown as Parameters<typeof cliContext>[0], {});
+    const args: JsonObject = { [evil]: evil };
+    await askApproval(context, { callId: evil, tool: evil, args, path: [evil] });
+    expect(shown).toMatch(/hello.* waits for your approval/);
+    expect(shown).not.toMatch(steering);
+  });
+});

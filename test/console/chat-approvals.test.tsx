@@ -1,0 +1,153 @@
+// @vitest-environment happy-dom
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ChatView } from '../../src/console/chat/chat-view.tsx';
+import type { ChatViewProps } from '../../src/console/contract.ts';
+import { sessionOf } from './chat-fixtures.ts';
+import { scenes } from './chat-scenes.ts';
+import { rows, action, refused, withActions } from './chat-setup.ts';
+
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+describe('approvals', () => {
+  const card = (): HTMLElement => document.querySelector<HTMLElement>('.approval')!;
+  const shown = (props: ChatViewProps = scenes.approval()) => {
+    const asked: unknown[][] = [];
+    const session = sessionOf(props.session.state, { actions: props.session.actions }, asked);
+    const result = render(<ChatView {...props} session={session} />);
+    return { asked, ...result };
+  };
+
+  it('asks in plain words, and says what has and has not happened', () => {
+    shown();
+    expect(screen.getByRole('heading', { level: 3 }).textContent).toBe('Delete lead_1874?');
+    expect(card().querySelector('.approval-facts')?.textContent).toBe(
+      'delete_program_lead only runs when you say so. It has not run yet; the other call of this step has finished and will not run again.',
+    );
+    expect([...card().querySelectorAll('dd')].map(({ textContent }) => textContent)).toEqual([
+      'lead_1874',
+      'inactive since 2024-11-02',
+      'true',
+    ]);
+    expect(card().textContent).not.toContain('1 of 1');
+    expect(rows().at(-1)).toContain('waiting for you');
+    expect(
+      screen.getByPlaceholderText<HTMLTextAreaElement>('Answer the approval first').disabled,
+    ).toBe(true);
+  });
+
+  it('several are counted, and a nested one names its path', () => {
+    shown(scenes.approvals());
+    const cards = [...document.querySelectorAll('.approval')];
+    expect(cards.map((one) => one.querySelector('.approval-place')?.textContent)).toEqual([
+      '1 of 3',
+      '2 of 3',
+      '3 of 3',
+    ]);
+    expect(cards[1]?.querySelector('.approval-path')?.textContent).toBe('asked by cleaner');
+    expect(screen.getByPlaceholderText('Answer the 3 approvals first')).toBeTruthy();
+  });
+
+  it('the keys of the page find its buttons', async () => {
+    const { asked } = shown();
+    const keys = [...card().querySelectorAll('[data-key]')].map((one) =>
+      one.getAttribute('data-key'),
+    );
+    expect(keys).toEqual(['approve', 'edit', 'deny']);
+    await userEvent.click(card().querySelector('[data-key="approve"]')!);
+    expect(asked).toEqual([['approve', 'd0']]);
+  });
+
+  it('is edited in fields of its types, and says what was changed', async () => {
+    const { asked } = shown(scenes.approvals());
+    await userEvent.click(within(card()).getByRole('button', { name: 'Edit arguments' }));
+    expect(document.activeElement).toBe(within(card()).getByLabelText('id'));
+    await userEvent.selectOptions(within(card()).getByLabelText('notify_owner'), 'false');
+    expect(card().querySelector('.approval-hint')?.textContent).toBe(
+      '1 change: notify_owner true → false. Checked against the tool’s schema again before it runs.',
+    );
+    const weight = within(card()).getByLabelText('weight');
+    await userEvent.clear(weight);
+    await userEvent.type(weight, 'two');
+    await userEvent.click(within(card()).getByRole('button', { name: 'Approve with changes' }));
+    expect(asked).toEqual([]);
+    expect(screen.getByRole('alert').textContent).toBe('This is not a number.');
+    expect(document.activeElement).toBe(weight);
+    await userEvent.clear(weight);
+    await userEvent.type(weight, '2.5');
+    const nested = within(card()).getByLabelText('retention');
+    fireEvent.change(nested, { target: { value: '{"days": 7}' } });
+    fireEvent.keyDown(nested, { key: 'Enter', ctrlKey: true });
+    expect(asked).toEqual([
+      [
+        'approve',
+        'd0',
+        {
+          id: 'lead_1874',
+          reason: 'inactive since 2024-11-02',
+          notify_owner: false,
+          retention: { days: 7 },
+          weight: 2.5,
+        },
+      ],
+    ]);
+  });
+
+  it('edited without a change it is approved as it is', async () => {
+    const { asked } = shown();
+    await userEvent.click(card().querySelector('[data-key="edit"]')!);
+    await userEvent.click(within(card()).getByRole('button', { name: 'Approve' }));
+    expect(asked).toEqual([['approve', 'd0']]);
+  });
+
+  it('Escape leaves the form, and the focus is back where it was', async () => {
+    shown();
+    await userEvent.click(card().querySelector('[data-key="edit"]')!);
+    await userEvent.keyboard('{Escape}');
+    expect(card().querySelector('form')).toBeNull();
+    await waitFor(() => expect(document.activeElement?.getAttribute('data-key')).toBe('edit'));
+  });
+
+  it('what the server does not take is said at the card, and nothing is lost', async () => {
+    const props = scenes.approval();
+    const { rerender } = render(<ChatView {...props} />);
+    await userEvent.click(card().querySelector('[data-key="edit"]')!);
+    const id = within(card()).getByLabelText<HTMLInputElement>('id');
+    await userEvent.type(id, 'x');
+    rerender(<ChatView {...withActions(props, action({}))} />);
+    expect(within(card()).getByRole('button', { name: 'Sending…' })).toBeTruthy();
+    const error = refused('id: must match ^lead_', 'invalid_approval');
+    rerender(<ChatView {...withActions(props, action({ status: 'failed', error }))} />);
+    expect(within(card()).getByRole('alert').textContent).toBe('id: must match ^lead_');
+    expect(within(card()).getByLabelText<HTMLInputElement>('id').value).toBe('lead_1874x');
+  });
+
+  it('a lost race is explained', () => {
+    const error = refused('Call d0 was answered before', 'conflict');
+    render(<ChatView {...withActions(scenes.approval(), action({ status: 'failed', error }))} />);
+    expect(within(card()).getByRole('alert').textContent).toBe(
+      'Already answered, in another tab or by somebody else. Yours was not used.',
+    );
+  });
+
+  it('answered, it waits for the run to go on', () => {
+    render(<ChatView {...withActions(scenes.approval(), action({ status: 'done' }))} />);
+    expect(within(card()).getByRole('status').textContent).toBe(
+      'Approved. It goes on in a moment.',
+    );
+    expect(card().querySelector('button')).toBeNull();
+  });
+
+  it('denying asks for a reason, which the model reads', async () => {
+    const { asked } = shown();
+    await userEvent.click(card().querySelector('[data-key="deny"]')!);
+    await userEvent.keyboard('{Enter}');
+    expect(asked).toEqual([]);
+    await userEvent.keyboard('still in negotiation{Enter}');
+    expect(asked).toEqual([['deny', 'd0', 'still in negotiation']]);
+  });
+});

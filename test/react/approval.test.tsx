@@ -1,0 +1,146 @@
+// @vitest-environment happy-dom
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { useState, type ReactElement } from 'react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ApprovalView, Approvals } from '../../src/react/index.ts';
+import type { UiApproval } from '../../src/ui/ui-state.ts';
+import { seriousInDocument } from '../setup/axe-dom.ts';
+import { approval, failed } from './component-fixtures.ts';
+
+afterEach(cleanup);
+
+describe('ApprovalView', () => {
+  const view = (props: Partial<Parameters<typeof ApprovalView>[0]> = {}) => {
+    const onApprove = vi.fn();
+    const onDeny = vi.fn();
+    render(
+      <ApprovalView
+        approval={approval}
+        action={null}
+        onApprove={onApprove}
+        onDeny={onDeny}
+        {...props}
+      />,
+    );
+    return { onApprove, onDeny };
+  };
+
+  it('shows the arguments and is approved by keyboard: approve comes first', async () => {
+    const { onApprove } = view();
+    expect(screen.getByRole('region', { name: 'Run delete_lead?' })).toBeTruthy();
+    expect(screen.getByText('lead_7')).toBeTruthy();
+    expect(await seriousInDocument()).toEqual([]);
+    await userEvent.tab();
+    expect(document.activeElement?.textContent).toBe('Approve');
+    await userEvent.keyboard('{Enter}');
+    expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1');
+  });
+
+  it('edits as JSON; says what is wrong, sends nothing that is not an object, and Escape leaves', async () => {
+    const { onApprove } = view();
+    const edit = screen.getByRole('button', { name: 'Edit arguments' });
+    await userEvent.click(edit);
+    const field = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Arguments as JSON' });
+    expect(document.activeElement).toBe(field);
+    expect(JSON.parse(field.value)).toEqual(approval.args);
+    for (const [text, problem] of [
+      ['{ "id": ', 'This is not JSON'],
+      ['[1]', 'Arguments are an object'],
+      ['"x"', 'Arguments are an object'],
+      ['null', 'Arguments are an object'],
+    ] as const) {
+      fireEvent.change(field, { target: { value: text } });
+      expect(field.getAttribute('aria-invalid')).toBe('true');
+      await userEvent.click(screen.getByRole('button', { name: 'Approve with changes' }));
+      expect(screen.getByRole('alert').textContent).toContain(problem);
+      expect(document.activeElement).toBe(field);
+    }
+    expect(await seriousInDocument()).toEqual([]);
+    expect(onApprove).not.toHaveBeenCalled();
+    await userEvent.keyboard('{Escape}');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Edit arguments'));
+    await userEvent.keyboard('{Enter}');
+    fireEvent.change(screen.getByRole('textbox'), { target: { value: '{"id":"lead_8"}' } });
+    await userEvent.click(screen.getByRole('button', { name: 'Approve with changes' }));
+    expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1', { id: 'lead_8' });
+  });
+
+  it('is denied with a reason, never without', async () => {
+    const { onDeny } = view();
+    await userEvent.click(screen.getByRole('button', { name: 'Deny…' }));
+    const field = screen.getByRole('textbox', { name: 'Why not?' });
+    expect(document.activeElement).toBe(field);
+    await userEvent.keyboard('   {Enter}');
+    expect(onDeny).not.toHaveBeenCalled();
+    await userEvent.keyboard('wrong lead{Enter}');
+    expect(onDeny).toHaveBeenCalledExactlyOnceWith('call_1', 'wrong lead');
+  });
+
+  it('shows what became of the answer, and an error until it is dismissed', async () => {
+    const onDismiss = vi.fn();
+    const props = { approval, onApprove: vi.fn(), onDeny: vi.fn(), onDismiss };
+    const { rerender } = render(
+      <ApprovalView {...props} action={{ ...failed('call_1'), status: 'pending', error: null }} />,
+    );
+    expect(screen.getByRole('status').textContent).toBe('Sending…');
+    expect(screen.queryByRole('button')).toBeNull();
+    rerender(<ApprovalView {...props} action={failed('call_1')} />);
+    expect(screen.getByRole('alert').textContent).toContain('the server answered 503');
+    await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
+    expect(onDismiss).toHaveBeenCalledWith('act_1');
+    expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy();
+  });
+
+  it('arguments of which only the beginning came cannot be edited', () => {
+    view({ approval: { ...approval, args: { summary: '{"id":', ref: '1.args.x' } } });
+    expect(screen.queryByRole('button', { name: 'Edit arguments' })).toBeNull();
+    expect(screen.getByText('Only the beginning is shown.')).toBeTruthy();
+  });
+
+  it('the focus goes on: to the next question, then to where the page says', async () => {
+    const second = { ...approval, tool: 'second', tool_call_id: 'call_2' };
+    const Page = (): ReactElement => {
+      const [left, setLeft] = useState<readonly UiApproval[]>([approval, second]);
+      const [field, setField] = useState<HTMLInputElement | null>(null);
+      const gone = (id: string): void =>
+        setLeft((all) => all.filter(({ tool_call_id }) => tool_call_id !== id));
+      return (
+        <>
+          <Approvals
+            approvals={left}
+            actions={[]}
+            onApprove={gone}
+            nextFocus={{ current: field }}
+          />
+          <input ref={setField} aria-label="next" />
+        </>
+      );
+    };
+    render(<Page />);
+    await userEvent.click(
+      within(screen.getByRole('region', { name: 'Run delete_lead?' })).getByText('Approve'),
+    );
+    expect(document.activeElement?.textContent).toBe('Run second?');
+    await userEvent.tab();
+    await userEvent.keyboard('{Enter}');
+    expect(document.activeElement).toBe(screen.getByLabelText('next'));
+  });
+
+  it('a question that somebody else answers does not take the focus from where it is', () => {
+    const { rerender } = render(
+      <>
+        <input aria-label="elsewhere" />
+        <Approvals approvals={[approval]} actions={[]} />
+      </>,
+    );
+    screen.getByLabelText('elsewhere').focus();
+    rerender(
+      <>
+        <input aria-label="elsewhere" />
+        <Approvals approvals={[]} actions={[]} />
+      </>,
+    );
+    expect(document.activeElement).toBe(screen.getByLabelText('elsewhere'));
+  });
+});

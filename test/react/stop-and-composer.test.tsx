@@ -1,0 +1,139 @@
+// @vitest-environment happy-dom
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Composer, StopExplanation } from '../../src/react/index.ts';
+import type { UiStop } from '../../src/ui/ui-state.ts';
+import { seriousInDocument } from '../setup/axe-dom.ts';
+import { Wire } from './fake-source.ts';
+import { stateAfter, failed } from './component-fixtures.ts';
+
+afterEach(cleanup);
+
+describe('StopExplanation', () => {
+  const limit = stateAfter(new Wire().limit()).stop!;
+  const stopOf = (more: Partial<UiStop>): UiStop => ({ ...limit, ...more });
+
+  it('D02: says why, what would let it go on, names the option, and grants exactly that', async () => {
+    const onResume = vi.fn();
+    render(<StopExplanation stop={limit} action={null} onResume={onResume} />);
+    const box = screen.getByRole('region', { name: 'Stopped' });
+    expect(box.textContent).toContain(
+      'The limit of steps was reached: 5 of 5 steps, and a tool result is unread.',
+    );
+    expect(box.textContent).toContain('It would go on with 5 more steps.');
+    expect(box.textContent).toContain('withMaxSteps(...)');
+    expect(await seriousInDocument()).toEqual([]);
+    await userEvent.click(screen.getByRole('button', { name: 'Grant 5 steps' }));
+    expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
+  });
+
+  it.each<[string, Partial<UiStop>, string | null, string]>([
+    [
+      'tokens',
+      { remedy: { text: 't', grant: { tokens: 20_000 } } },
+      'Grant 20,000 tokens',
+      '20,000 more tokens',
+    ],
+    ['money', { remedy: { text: 't', grant: { cost: 0.05 } } }, 'Grant $0.05', '$0.05 more'],
+    [
+      'one retry',
+      { remedy: { text: 't', grant: { retries: 1 } } },
+      'Grant 1 retry',
+      '1 more retry',
+    ],
+    [
+      'two kinds',
+      { remedy: { text: 't', grant: { steps: 1, seconds: 60 } } },
+      'Grant 1 step and 60 seconds',
+      '1 more step and 60 more seconds',
+    ],
+    [
+      'no grant',
+      { remedy: { text: 'raise the limit with withSessionSteps(9).' } },
+      null,
+      'Raise the limit with withSessionSteps(9).',
+    ],
+    [
+      'a pause',
+      { status: 'paused', stop_reason: null, remedy: { text: 'resume the session.' } },
+      'Resume',
+      'Resume the session.',
+    ],
+    [
+      'an error',
+      { status: 'failed', stop_message: 'An error ended the run.', error_message: 'tool: boom' },
+      'Grant 5 steps',
+      'tool: boom',
+    ],
+    [
+      'completed',
+      {
+        status: 'completed',
+        stop_reason: 'completed',
+        remedy: null,
+        stop_message: 'Done: it answered.',
+      },
+      null,
+      'Done: it answered.',
+    ],
+  ])('%s', (_case, more, button, text) => {
+    render(<StopExplanation stop={stopOf(more)} action={null} onResume={() => {}} />);
+    expect(document.body.textContent).toContain(text);
+    expect(screen.queryByRole('button')?.textContent ?? null).toBe(button);
+  });
+
+  it('is granted once: while the server works on it, a click does nothing', async () => {
+    const onResume = vi.fn();
+    render(
+      <StopExplanation
+        stop={limit}
+        action={{ ...failed('', 'resume'), status: 'pending', error: null }}
+        onResume={onResume}
+      />,
+    );
+    const button = screen.getByRole('button', { name: 'Going on…' });
+    expect(button.getAttribute('aria-disabled')).toBe('true');
+    await userEvent.click(button);
+    expect(onResume).not.toHaveBeenCalled();
+  });
+});
+
+describe('Composer', () => {
+  it('Enter sends and empties it, Shift+Enter makes a line, an input method keeps its Enter', async () => {
+    const onSend = vi.fn();
+    render(<Composer onSend={onSend} blockedBy={null} />);
+    const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+    await userEvent.type(box, 'one{Shift>}{Enter}{/Shift}two');
+    expect(box.value).toBe('one\ntwo');
+    fireEvent.keyDown(box, { key: 'Enter', isComposing: true });
+    fireEvent.keyDown(box, { key: 'Enter', keyCode: 229 });
+    expect(onSend).not.toHaveBeenCalled();
+    await userEvent.keyboard('{Enter}');
+    expect(onSend).toHaveBeenCalledExactlyOnceWith('one\ntwo');
+    expect(box.value).toBe('');
+    await userEvent.keyboard('   {Enter}');
+    expect(onSend).toHaveBeenCalledTimes(1);
+    expect(await seriousInDocument()).toEqual([]);
+  });
+
+  it('while nothing can be sent it says why, keeps the draft, and offers to stop', async () => {
+    const onSend = vi.fn();
+    const onStop = vi.fn();
+    const { rerender } = render(<Composer onSend={onSend} blockedBy="It works." onStop={onStop} />);
+    const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+    expect(box.placeholder).toBe('It works.');
+    await userEvent.type(box, 'next{Enter}');
+    expect(onSend).not.toHaveBeenCalled();
+    expect(box.value).toBe('next');
+    expect(document.getElementById(box.getAttribute('aria-describedby')!)?.textContent).toBe(
+      'It works.',
+    );
+    await userEvent.click(screen.getByRole('button', { name: 'Stop' }));
+    expect(onStop).toHaveBeenCalledTimes(1);
+    rerender(<Composer onSend={onSend} blockedBy={null} />);
+    expect(box.value).toBe('next');
+    await userEvent.type(box, '{Enter}');
+    expect(onSend).toHaveBeenCalledWith('next');
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { ScenarioStep } from 'onward/testing';
+import { calls, setup, waitingSession } from './setup.ts';
+
+const { final, toolCall } = ScenarioStep;
+
+const ann = { owner: 'ann' };
+
+describe('a conversation', () => {
+  it('is sent, waits, is answered, and can be read as a screen shows it', async () => {
+    const all = setup();
+    const { ask, runtime } = all;
+    const id = await waitingSession(all);
+    const { body: waiting } = await ask(`GET /api/sessions/${id}`);
+    expect(waiting).toMatchObject({
+      status: 'paused',
+      pause: { kind: 'approval' },
+      stop: { lead: 'Waiting because' },
+      pendingApprovals: [
+        { callId: calls[0], tool: 'remove', args: { article: 'lamp' } },
+        { callId: calls[1], tool: 'remove', args: { article: 'shade' } },
+      ],
+    });
+    const { body: list } = await ask('GET /api/sessions');
+    expect(list.sessions[0].waitingFor).toEqual(
+      calls.map((callId) => ({ callId, tool: 'remove' })),
+    );
+    const early = await ask(`POST /api/sessions/${id}/messages`, { body: { content: 'Now?' } });
+    expect([early.status, early.body.error.code]).toEqual([409, 'awaiting_approval']);
+    expect(early.body.error.details.pending).toEqual(calls);
+
+    const path = (callId: string) => `POST /api/sessions/${id}/approvals/${callId}`;
+    const edited = { decision: 'approve', args: { article: 'desk' } };
+    const bad = await ask(path(calls[0]), { body: { decision: 'approve', args: { no: 1 } } });
+    expect([bad.status, bad.body.error.code]).toEqual([422, 'invalid_approval']);
+    expect((await ask(path(calls[0]), { body: edited })).status).toBe(202);
+    const twice = await ask(path(calls[0]), { body: edited });
+    expect([twice.status, twice.body.error.code]).toEqual([409, 'conflict']);
+    const strange = await ask(path('nobody'), { body: { decision: 'approve' } });
+    expect([strange.status, strange.body.error.code]).toEqual([404, 'unknown_approval']);
+    const no = await ask(path(calls[1]), { body: { decision: 'deny', reason: 'keep it' } });
+    expect(no.status).toBe(202);
+    expect(await runtime.wait(id, ann)).toMatchObject({ status: 'completed', output: 'All done.' });
+    const late = await ask(path(calls[1]), { body: { decision: 'approve' } });
+    expect([late.status, late.body.error.code]).toEqual([409, 'not_resumable']);
+
+    const { body: history } = await ask(`GET /api/sessions/${id}/messages`);
+    expect(history.before).toBeNull();
+    const rows = history.messages.map((row: { role: string; metadata: object }) => [
+      row.role,
+      ...Object.keys(row.metadata),
+    ]);
+    const timed = ['tool', 'tool_call_id', 'tool_name', 'tool_result', 'tool_duration_ms'];
+    expect(rows).toEqual([
+      ['user'],
+      ['assistant', 'tool_calls'],
+      timed,
+      ['assistant', 'tool_calls'],
+      timed,
+      [...timed, 'tool_error'],
+      ['assistant'],
+    ]);
+    const page = await ask(`GET /api/sessions/${id}/messages?limit=3`);
+    expect(page.body.messages).toEqual(history.messages.slice(-3));
+    const before = await ask(`GET /api/sessions/${id}/messages?limit=3&before=${page.body.before}`);
+    expect(before.body.messages).toEqual(history.messages.slice(1, 4));
+
+    const next = await ask(`POST /api/sessions/${id}/messages`, {
+      body: { content: [{ type: 'text', text: 'And?' }], executionId: 'second', whenBusy: 'queue' },
+    });
+    expect(next.status).toBe(202);
+    expect(next.body).toEqual({ sessionId: id, executionId: 'second', status: 'processing' });
+    expect(await runtime.wait(id, ann)).toMatchObject({ output: 'And again.' });
+  });
+
+  it('durations and errors of tools are there on old pages of a long conversation too', async () => {
+    const step = toolCall('look', { article: 'lamp' });
+    const long = [...Array.from({ length: 40 }, () => step), final('Done.')];
+    const { ask, runtime } = setup({ turns: [long], maxSteps: 60 });
+    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
+    await runtime.wait('s', ann);
+    const seen: { role: string; metadata: { tool_duration_ms?: number } }[] = [];
+    for (let before = ''; ;) {
+      const { body } = await ask(`GET /api/sessions/s/messages?limit=7${before}`);
+      seen.unshift(...body.messages);
+      if (body.before === null) break;
+      before = `&before=${body.before}`;
+    }
+    const results = seen.filter(({ role }) => role === 'tool');
+    expect(results).toHaveLength(40);
+    expect(results.filter(({ metadata }) => metadata.tool_duration_ms === undefined)).toEqual([]);
+  });
+
+  it('goes on past a limit with the grant that its stop names', async () => {
+    const { ask, runtime } = setup({
+      turns: [[toolCall('look'), final('Got it.')]],
+      maxSteps: 1,
+    });
+    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
+    await runtime.wait('s', ann);
+    const { body } = await ask('GET /api/sessions/s');
+    expect(body).toMatchObject({
+      status: 'stopped',
+      stopReason: 'steps_limit',
+      outcome: { resolvedBy: 'StepsLimit', shouldContinue: false },
+      stop: { lead: 'Stopped because', action: { kind: 'grant' } },
+    });
+    const none = await ask('POST /api/sessions/s/resume');
+    expect([none.status, none.body.error.code]).toEqual([409, 'not_resumable']);
+    const { grant } = body.stop.action;
+    const granted = await ask('POST /api/sessions/s/resume', { body: { grant } });
+    expect(granted.status).toBe(202);
+    expect(await runtime.wait('s', ann)).toMatchObject({ output: 'Got it.' });
+    const { body: trace } = await ask('GET /api/sessions/s/trace');
+    expect(trace).toMatchObject({ sessionId: 's', status: 'completed', grants: grant });
+  });
+
+  it('answers of resume, a pause, a stop and a fork', async () => {
+    const all = setup();
+    const { ask, runtime } = all;
+    const id = await waitingSession(all);
+    const answers = { [calls[0]]: { approve: true }, [calls[1]]: { deny: 'no' } };
+    const { status } = await ask(`POST /api/sessions/${id}/resume`, {
+      body: { approvals: answers },
+    });
+    expect(status).toBe(202);
+    await runtime.wait(id, ann);
+    const idle = await ask(`POST /api/sessions/${id}/pause`, { body: { reason: 'lunch' } });
+    expect([idle.status, idle.body.status]).toEqual([202, 'completed']);
+    const fork = await ask(`POST /api/sessions/${id}/fork`, { body: { atStep: 1, id: 'copy' } });
+    expect(fork.status).toBe(201);
+    expect(fork.headers.get('location')).toBe('/api/sessions/copy');
+    expect(fork.body).toMatchObject({ id: 'copy', status: 'paused', stepCount: 1 });
+    const far = await ask(`POST /api/sessions/${id}/fork`, { body: { atStep: 99 } });
+    expect([far.status, far.body.error.code]).toEqual([400, 'invalid_option']);
+    const other = await waitingSession(all, 'other');
+    const stop = await ask(`POST /api/sessions/${other}/stop`, { body: { reason: 'enough' } });
+    expect(stop.status).toBe(202);
+    await runtime.wait(other, ann);
+    expect((await ask(`GET /api/sessions/${other}`)).body).toMatchObject({
+      status: 'cancelled',
+      stopReason: 'user_requested',
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { ScenarioStep } from 'onward/testing';
+import { SseClient } from '../setup/sse.ts';
+import { calls, requestFor, setup, waitingSession } from './setup.ts';
+
+const { error, final } = ScenarioStep;
+
+const ann = { owner: 'ann' };
+
+describe('what happened', () => {
+  it('is told by the trace', async () => {
+    const all = setup();
+    const { ask } = all;
+    const id = await waitingSession(all);
+    const { body, status } = await ask(`GET /api/sessions/${id}/trace`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ sessionId: id, agent: 'support', status: 'paused' });
+    expect(body.executionId).toEqual(expect.any(String));
+    expect(body.steps.length).toBeGreaterThan(0);
+    const same = await ask(`GET /api/sessions/${id}/trace?execution=${body.executionId}&limit=9`);
+    expect(same.body.executionId).toBe(body.executionId);
+    expect(same.body.steps).toHaveLength(body.steps.length);
+    const other = await ask(`GET /api/sessions/${id}/trace?execution=nobody`);
+    expect(other.status).toBeLessThan(500);
+    const empty = await ask('POST /api/sessions', { body: { id: 'new' } });
+    expect(empty.status).toBe(201);
+    expect((await ask('GET /api/sessions/new/trace')).body).toMatchObject({
+      executionId: null,
+      steps: [],
+    });
+  });
+
+  it('a failure is in it, and in the session', async () => {
+    const { ask, runtime } = setup({ turns: [[error({ type: 'model', message: 'boom' })]] });
+    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
+    await runtime.wait('s', ann);
+    const { body } = await ask('GET /api/sessions/s');
+    expect(body).toMatchObject({ status: 'failed', stop: { lead: 'Failed because' } });
+    expect((await ask('GET /api/sessions/s/trace')).body.status).toBe('failed');
+  });
+
+  it('is told by the log after a place, and values that were cut by their ref', async () => {
+    const text = 'long '.repeat(10_000);
+    const { ask, runtime } = setup({ turns: [[final(text)]] });
+    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
+    await runtime.wait('s', ann);
+    const { body } = await ask('GET /api/sessions/s/log');
+    const types = body.envelopes.map(({ type }: { type: string }) => type);
+    expect(types).toContain('agent.continuation');
+    const { seq, execution_id: run } = body.envelopes[2];
+    const rest = await ask(`GET /api/sessions/s/log?after=${seq}@${run}`);
+    expect(rest.body.envelopes).toEqual(body.envelopes.slice(3));
+    const [, ref = ''] = /"ref":"([^"]+\.content\.[^"]+)"/.exec(JSON.stringify(body)) ?? [];
+    const whole = await ask(`GET /api/sessions/s/refs?ref=${encodeURIComponent(ref)}`);
+    expect(whole.body).toEqual({ ref, value: text });
+    const gone = await ask(`GET /api/sessions/s/refs?ref=999.content.${run}`);
+    expect([gone.status, gone.body.error.code]).toEqual([404, 'ref_not_found']);
+    expect((await ask('GET /api/sessions/s/refs?ref=x')).status).toBe(400);
+    expect((await ask('GET /api/sessions/s/refs')).status).toBe(400);
+  });
+
+  it('is streamed as it happens, with whole arguments and every voice', async () => {
+    const all = setup();
+    const { server, ask } = all;
+    await ask('POST /api/sessions', { body: { id: 's' } });
+    const response = await server(requestFor('GET /api/sessions/s/events'));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(response.headers.get('x-request-id')).toBeTruthy();
+    const client = new SseClient(response.body!);
+    await ask('POST /api/sessions/s/messages', { body: { content: 'go' } });
+    await client.until(() => client.ends > 0);
+    const started = client.envelopes.find(({ type }) => type === 'agent.tool.started');
+    expect(started?.payload).toMatchObject({ args: { article: 'lamp' } });
+    expect(client.envelopes.map(({ type }) => type)).toContain('agent.continuation');
+    const place = client.lastId!;
+    await client.leave();
+    const again = await server(
+      requestFor('GET /api/sessions/s/events', { headers: { 'last-event-id': place } }),
+    );
+    const back = new SseClient(again.body!);
+    const answered = ask(`POST /api/sessions/s/approvals/${calls[0]}`, {
+      body: { decision: 'approve' },
+    });
+    await back.until(() => back.numbered.length > 0);
+    expect(back.numbered[0]!.prev).toBe(Number.parseInt(place, 10));
+    expect((await answered).status).toBe(202);
+    await server.close();
+    await back.until(() => false);
+    expect(back.isEnded).toBe(true);
+    const closed = await ask('GET /api/sessions/s/events');
+    expect([closed.status, closed.body.error.code]).toEqual([503, 'runtime_closed']);
+  });
+});
