@@ -12,7 +12,7 @@ export async function builtPage(folder: URL): Promise<MiddlewareHandler> {
     configFile: false,
     logLevel: 'warn',
     plugins: [react()],
-    build: { outDir, emptyOutDir: true },
+    build: { outDir, emptyOutDir: true, rolldownOptions: { checks: { pluginTimings: false } } },
   });
   return serveStatic({ root: outDir });
 }

@@ -17,7 +17,7 @@ const { id } = await runtime.create({ owner });
 const order = process.argv[2] ?? 'Settle INV-7 over 900 euros';
 const session = await runtime.send(id, order, { owner, wait: true });
 
-console.log(`${id} is ${session.status} after ${session.stepCount} step(s).`);
+console.log(`${id} is ${session.status} after step ${session.stepCount}.`);
 for (const { callId, tool, args } of session.pendingApprovals)
   console.log(`  ${callId}  ${tool} ${JSON.stringify(args)}  waits for a person`);
 await close();

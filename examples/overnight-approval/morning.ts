@@ -7,7 +7,7 @@ const { runtime, close } = openOffice();
 const { sessions } = await runtime.list({ owner, status: 'paused' });
 
 if (callId === undefined) {
-  console.log(`${sessions.length} session(s) wait.`);
+  console.log(`Sessions that wait: ${sessions.length}`);
   for (const { id, title, pendingApprovals } of sessions)
     for (const { callId, tool, args } of pendingApprovals)
       console.log(`  ${callId}  ${tool} ${JSON.stringify(args)}  in ${id}: ${title}`);

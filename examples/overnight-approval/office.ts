@@ -44,7 +44,9 @@ const model: InferenceDriver = {
       return { ...step, toolCalls: [{ name: 'reserve_budget', args: { euros } }] };
     if (results.length === 1)
       return { ...step, toolCalls: [{ name: 'pay', args: { invoice, euros } }] };
-    return { ...step, content: `Settled: ${results.at(-1)?.text}`, finishReason: 'stop' };
+    // where a person changed the arguments, a line above the result tells the model so
+    const [result] = results.at(-1)?.text.split('\n').slice(-1) ?? [];
+    return { ...step, content: `Settled: ${result}`, finishReason: 'stop' };
   },
 };
 

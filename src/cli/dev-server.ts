@@ -67,6 +67,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   };
   let server: RunningServer;
   try {
+    // a store that cannot be read is told here, not by each request
+    await runtime.list({ owner, limit: 1 });
     server = await listen(fetch, host, portsOf(options));
   } catch (error) {
     await api.close();

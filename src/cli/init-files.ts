@@ -63,7 +63,7 @@ export default defineConfig({
       agent: assistant,
       title: 'Assistant',
       isDemo: model === standIn,
-      suggestions: ['How many words has this sentence?'],
+      suggestions: ['How many words are in this sentence?'],
     },
   ],
 });

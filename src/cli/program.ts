@@ -17,6 +17,13 @@ import { paintFor } from './paint.ts';
 export const isParserExit = (error: unknown): error is CommanderError =>
   error instanceof CommanderError;
 
+/** Where to look after a word that does not fit: at the command that it was said to. */
+function seeHelp(command: Command): string {
+  const names: string[] = [];
+  for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
+  return `(${names.join(' ')} --help shows what there is)`;
+}
+
 type Work = (context: CliContext) => number | Promise<number>;
 
 /** The words of the command line. Each command is loaded when it is called. */
@@ -27,7 +34,6 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'help of a command; exit-codes for the table of exit codes')
     .showSuggestionAfterError()
-    .showHelpAfterError('(onward --help shows what there is)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
@@ -40,11 +46,13 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       getErrHasColors: () => false,
     })
     .addHelpText('after', mainHelp);
+  program.showHelpAfterError(seeHelp(program));
 
   const act = async (command: Command, work: Work): Promise<void> =>
     done(await work(cliContext(io, command.optsWithGlobals<CommonOptions>())));
   const add = (parent: Command, usage: string, description: string, help?: string): Command => {
     const command = parent.command(usage).description(description);
+    command.showHelpAfterError(seeHelp(command));
     return help === undefined ? command : command.addHelpText('after', help);
   };
 

@@ -12,7 +12,7 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['A', 'E', 'D'], 'To approve, edit, deny; Enter acts'],
   [['Enter'], 'Send'],
   [['Shift', 'Enter'], 'New line'],
-  [['Esc'], 'Close what is open; never stops a run'],
+  [['Esc'], 'Leave the field, close what is open; never stops a run'],
   [['?'], 'This list'],
 ];
 

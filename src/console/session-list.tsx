@@ -107,7 +107,14 @@ function Rows({ sessions, typed, onType, openId, open }: SessionListProps): Reac
     return (
       <div className="list-rows list-none">
         {sessions.search === '' ? (
-          <p className="muted">Sessions appear here, with the reason each one stands as it does.</p>
+          <>
+            <p className="muted">
+              Sessions appear here, with the reason each one stands as it does.
+            </p>
+            <a className="button list-begin" href="#/new">
+              New session
+            </a>
+          </>
         ) : (
           <EmptyState
             glyph="search"

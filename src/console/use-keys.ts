@@ -20,7 +20,12 @@ export function useKeys(actions: KeyActions): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
+      if (document.querySelector('dialog[open]')) return;
+      if (isTyping(event.target)) {
+        // what is typed after this is for the page
+        if (event.key === 'Escape' && !event.isComposing) (event.target as HTMLElement).blur();
+        return;
+      }
       const key = event.key.toLowerCase();
       const act = now.current[key];
       if (act) {

@@ -54,5 +54,5 @@ export async function demoApp(options: DemoOptions): Promise<DemoApp> {
     isDemo: model === undefined,
     suggestions,
   };
-  return { name: 'Partner management', agents: [entry], close: () => data.close() };
+  return { name: 'Partners', agents: [entry], close: () => data.close() };
 }

@@ -64,7 +64,7 @@ it.each<[string, Partial<Session>]>([
     'Model call failed · rate limit',
     stopped('error', 'ErrorPolicyCriterion', { errorType: 'rate_limit', toolName: null }),
   ],
-  ['Failed · SessionRuntime', stopped('error', 'SessionRuntime')],
+  ['Failed', stopped('error', 'SessionRuntime')],
   [
     'Answer cut · length',
     stopped('finish_reason', 'FinishReasonCheck', { finishReason: 'length' }),

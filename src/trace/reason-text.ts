@@ -36,6 +36,8 @@ function stopText({ status, stopReason, outcome, executionStepCount: step }: Ses
   if (!voice || stopReason === null) return plain;
   if (stopReason === 'user_requested')
     return step > 0 ? `Stopped by you at step ${countText(step)}` : 'Stopped by you';
+  // a run that could not begin has no criterion to name
+  if (voice.criterion === 'SessionRuntime') return plain;
   return texts[stopReason]?.(voice) ?? `${plain} · ${voice.criterion}`;
 }
 

@@ -67,11 +67,25 @@ const guards: Readonly<Record<string, Because>> = {
   },
 };
 
+export interface BecauseText {
+  readonly because: string;
+  /** What the voice has said beyond its first sentence, such as what to do. */
+  readonly rest: string | null;
+}
+
 /** In words of the table, else as the voice has put it. */
-export function becauseOf(stop: StopCase): string {
+export function becauseOf(stop: StopCase): BecauseText {
   const { outcome, voice } = stop;
-  const said = because[outcome.stopReason ?? 'completed']?.(stop) ?? voice.reason;
-  return withoutFullStop(said);
+  const said = because[outcome.stopReason ?? 'completed']?.(stop);
+  if (said) return { because: withoutFullStop(said), rest: null };
+  const end = voice.reason.search(/\. [A-Z]/);
+  const first = end < 0 ? voice.reason : voice.reason.slice(0, end);
+  return {
+    because: withoutFullStop(first).replace(/^(?:The|An?|No|This|It) /, (word) =>
+      word.toLowerCase(),
+    ),
+    rest: end < 0 ? null : `${withoutFullStop(voice.reason.slice(end + 2))}.`,
+  };
 }
 
 /** Limits of the whole session are told apart by their name. */

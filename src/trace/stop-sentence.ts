@@ -30,8 +30,10 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
   const voice = decisiveVoice(outcome);
   if (!outcome || !voice) return plain(lead, facts.error?.message ?? nobodySaid[status] ?? status);
   const stop: StopCase = { outcome, voice, error: facts.error ?? null, step: facts.step ?? null };
-  if (status === 'completed') return plain(lead, becauseOf(stop));
-  return { lead, because: becauseOf(stop), ...remedyOf(stop), note: noteOf(stop) };
+  const { because, rest } = becauseOf(stop);
+  if (status === 'completed') return { ...plain(lead, because), note: rest };
+  const note = [rest, noteOf(stop)].filter(Boolean).join(' ') || null;
+  return { lead, because, ...remedyOf(stop), note };
 }
 
 const leads: Partial<Record<BroadcastStatus, string>> = {

@@ -24,7 +24,7 @@ describe('approvals', () => {
     expect(approvals).toHaveLength(2);
     const which = await cli(world, 'approve', 'last');
     expect(which.code).toBe(2);
-    expect(which.stderr).toContain('2 calls wait. Say which:');
+    expect(which.stderr).toContain('2 calls wait. Say which, or approve all with --yes:');
     const [first, second] = approvals;
     expect((await cli(world, 'approve', first![1]!, first![2]!)).code).toBe(7);
     const denied = await cli(world, 'deny', 'last', second![2]!, '--reason', 'still needed');

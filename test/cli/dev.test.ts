@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { memoryStore } from 'onward/stores/memory';
 import { ScenarioStep } from 'onward/testing';
 import { startDevServer, type DevServer, type DevServerOptions } from '../../src/cli/dev-server.ts';
 import { followingDriver, gate, until } from '../setup/sessions.ts';
@@ -141,6 +142,14 @@ describe('startDevServer', () => {
     await closing;
     const shown = await cli({ cwd: folder, config }, 'sessions', 'show', id, '--json');
     expect(shown.last).toMatchObject({ status: 'completed', output: 'finished' });
+  });
+
+  it('does not begin on a store that cannot be read', async () => {
+    const gone = new Error('The disk is gone.');
+    const store = { ...memoryStore(), list: () => Promise.reject(gone) };
+    await expect(started({ config: { ...configOf('hi'), store } })).rejects.toThrow(
+      'The disk is gone.',
+    );
   });
 
   it('a host that others can reach needs a token of one’s own', async () => {

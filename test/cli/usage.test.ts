@@ -49,6 +49,8 @@ describe('the command line', () => {
     [['explain'], "missing required argument 'session'"],
     [['explain', 'last', '--step', 'two'], 'Expected a whole number'],
     [['deny', 'last'], "required option '-r, --reason <text>' not specified"],
+    [['deny', 'last'], '(onward deny --help shows what there is)'],
+    [['sessions', 'list', '--fast'], '(onward sessions list --help shows what there is)'],
     [['dev', '--port', '99999'], 'Expected a whole number from 0 to 65535'],
     [['run', 'x', '--session', 'last', '--agent', 'a'], 'either --session or --agent'],
     [

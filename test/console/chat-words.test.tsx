@@ -101,13 +101,18 @@ describe('why an earlier run stopped', () => {
       glyph: 'cancelled',
       text: 'Stopped by you.',
     });
-    expect(stopped('steps_limit', 'continuation', '6 of 6 steps used')).toEqual({
+    const reached = 'The limit of steps was reached: 6 of 6 steps used';
+    expect(stopped('steps_limit', 'continuation', reached)).toEqual({
       glyph: 'stopped',
-      text: 'Stopped at the step limit: 6 of 6 steps used.',
+      text: `${reached}.`,
+    });
+    expect(stopped('steps_limit', 'continuation', '')).toEqual({
+      glyph: 'stopped',
+      text: 'Stopped at the step limit.',
     });
     expect(stopped('error', 'error', 'The model is gone.')).toEqual({
       glyph: 'failed',
-      text: 'Failed: The model is gone.',
+      text: 'The model is gone.',
     });
   });
 });

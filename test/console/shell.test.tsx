@@ -225,6 +225,9 @@ describe('keys', () => {
     await userEvent.keyboard('nt?');
     expect((search as HTMLInputElement).value).toBe('nt?');
     expect(location.hash).toBe('#/s/s1');
+    await userEvent.keyboard('{Escape}n');
+    expect(location.hash).toBe('#/new');
+    visit('#/s/s1');
     await press('{Control>}n{/Control}');
     expect(location.hash).toBe('#/s/s1');
     await press('n');

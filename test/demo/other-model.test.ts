@@ -77,7 +77,7 @@ describe('the same agent on another model', () => {
 
   it('describes itself so that one can read it', async () => {
     const { app } = await startDemo();
-    expect(app.name).toBe('Partner management');
+    expect(app.name).toBe('Partners');
     expect(app.agents[0]).toMatchObject({ isDemo: true, model: 'Demo model' });
     const { systemPrompt, tools, ...rest } = app.agents[0]!.agent.describe();
     expect(systemPrompt).toContain('partner');

@@ -27,7 +27,7 @@ describe('the approval overnight', () => {
     expect(ledger()).toEqual([expect.stringMatching(/^900 euros reserved \(process \d+\)$/)]);
 
     const listed = await morning();
-    expect(listed.stdout).toContain('1 session(s) wait.');
+    expect(listed.stdout).toContain('Sessions that wait: 1');
     expect(listed.stdout).toContain('pay {"invoice":"INV-9","euros":900}');
     const callId = callIn(listed);
 
@@ -41,7 +41,7 @@ describe('the approval overnight', () => {
 
     const again = await morning(callId, changed);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`No call ${callId}`)]);
-    expect((await morning()).stdout).toContain('0 session(s) wait.');
+    expect((await morning()).stdout).toContain('Sessions that wait: 0');
     const lines = ledger();
     expect(lines.map((line) => line.replace(/ \(.*/, ''))).toEqual([
       '900 euros reserved',

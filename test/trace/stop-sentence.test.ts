@@ -483,6 +483,24 @@ describe('the stop sentence', () => {
     });
   });
 
+  it('what to do is no part of the sentence', () => {
+    const reason = 'The driver needs a package. Run: npm install openai';
+    const voice = {
+      criterion: 'SessionRuntime',
+      decision: 'forbid',
+      reason,
+      stopReason: 'error',
+      context: {},
+      remedy: { text: 'mend the cause, then send a new message.' },
+    } as const;
+    const outcome = ContinuationOutcome.resolve([voice]).toJSON();
+    expect(stopSentence({ status: 'failed', outcome })).toMatchObject({
+      because: 'the driver needs a package',
+      goOnIf: 'you sent a new message',
+      note: 'Run: npm install openai. To go on: mend the cause, then send a new message.',
+    });
+  });
+
   it('an error is told as it was recorded where its record is not at hand', async () => {
     const state = await with_(toolCall('create_lead')).build().run('go');
     expect(sentence(state).text).toBe(

@@ -62,7 +62,9 @@ function Desk({ chat: Chat, token, signOut }: DeskProps): ReactElement {
         </ul>
       </nav>
       <main>
-        {sessionId !== '' && (
+        {sessionId === '' ? (
+          <p>Begin with “New conversation”.</p>
+        ) : (
           <Chat
             key={sessionId}
             sessionId={sessionId}

@@ -75,7 +75,7 @@ function callMeant(
   const list = (only ? meant : pendingApprovals).map(lineOf).join('\n');
   throw usageError(
     said === undefined
-      ? `${pendingApprovals.length} calls wait. Say which:\n${list}`
+      ? `${pendingApprovals.length} calls wait. Say which, or approve all with --yes:\n${list}`
       : `${only ? 'Several calls begin with' : 'No call that waits is'} ${said}. Waiting:\n${list}`,
   );
 }

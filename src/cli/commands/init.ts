@@ -46,7 +46,7 @@ export function init(context: CliContext, folderName: string | undefined): numbe
   if (place !== '') note(`  cd ${quoted(place)}`);
   if (written.includes('package.json')) note('  npm install');
   else if (missing.length > 0) note(`  npm install ${missing.join(' ')}`);
-  note('  npx onward run "How many words has this sentence?"');
+  note('  npx onward run "How many words are in this sentence?"');
   note('  npx onward dev');
   return 0;
 }

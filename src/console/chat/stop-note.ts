@@ -16,11 +16,12 @@ export function stopNote({ content, metadata }: UiMessage): StopNote {
   if (!continuation) return { glyph, text: content };
   const { stop_reason, reason } = continuation;
   if (stop_reason === 'user_requested') return { glyph: 'cancelled', text: 'Stopped by you.' };
+  if (reason !== '') return { glyph, text: sentence(reason) };
   const { title } = stopText({
     status: failed ? 'failed' : 'stopped',
     ...(stop_reason && { stop_reason }),
   });
-  return { glyph, text: reason === '' ? `${title}.` : `${title}: ${sentence(reason)}` };
+  return { glyph, text: `${title}.` };
 }
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
