@@ -1,82 +1,21 @@
 import {
   AgentBuilder,
-  AgentError,
   createAgent,
   defineTool,
   ErrorPolicy,
-  logEvents,
   modelCallFailed,
-  SlimAgentStateSerializer,
-  SlimSerializationConfig,
   type AgentState,
   type Hook,
   type InferenceDriver,
-  type RunOptions,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { byKey, byLook, leakIn, ours, planted, redactor, words } from './setup/canary.ts';
+import { callsTool, Outlets } from './setup/outlets.ts';
 
 const boom = (): Error => new Error(words);
 
-/** Everything that leaves a run, as text. */
-class Outlets {
-  readonly texts: Record<string, string> = {};
-  readonly #events: string[] = [];
-  readonly #log: string[] = [];
-  readonly #console = vi.spyOn(console, 'error').mockImplementation(() => {});
-
-  options(): RunOptions {
-    const write = (fields: object, message: string): void => {
-      this.#log.push(message, JSON.stringify(fields));
-    };
-    const log = logEvents(
-      { debug: write, info: write, warn: write, error: write },
-      { deltas: true },
-    );
-    return {
-      wiretap: (event) => {
-        this.#events.push(JSON.stringify(event));
-        log(event);
-      },
-    };
-  }
-
-  collect(state: AgentState): void {
-    const presets = ['minimal', 'standard', 'full'] as const;
-    const steps = [...state.steps];
-    const outcomes = [...steps.map((step) => step.outcome), state.lastContinuationOutcome];
-    Object.assign(this.texts, {
-      events: this.#events.join('\n'),
-      log: this.#log.join('\n'),
-      console: JSON.stringify(this.#console.mock.calls),
-      errors: JSON.stringify(steps.flatMap(({ errors }) => errors)),
-      explain: outcomes.map((outcome) => outcome?.explain()).join('\n'),
-      verdicts: JSON.stringify(outcomes),
-      ...Object.fromEntries(
-        presets.map((preset) => {
-          const slim = new SlimAgentStateSerializer(SlimSerializationConfig[preset](), {
-            redactor,
-          });
-          return [`slim ${preset}`, JSON.stringify(slim.serialize(state))];
-        }),
-      ),
-    });
-  }
-
-  leaks(): string[] {
-    return Object.entries(this.texts).flatMap(([outlet, text]) => {
-      const leak = leakIn(text);
-      return leak === null ? [] : [`${outlet}: ${leak}`];
-    });
-  }
-}
-
 let outlets: Outlets;
-beforeEach(() => {
-  vi.restoreAllMocks();
-  outlets = new Outlets();
-});
 
 const builder = (driver: InferenceDriver) =>
   AgentBuilder.base()
@@ -86,8 +25,10 @@ const builder = (driver: InferenceDriver) =>
       ErrorPolicy.retryAll().withMaxRetries(1).withBackoff({ initialMs: 1, maxMs: 1 }),
     );
 
-const callsTool = () =>
-  DeterministicDriver.fromSteps(ScenarioStep.toolCall('vault', planted), ScenarioStep.final('Ok.'));
+beforeEach(() => {
+  vi.restoreAllMocks();
+  outlets = new Outlets();
+});
 
 describe('D43: no outlet shows a secret that was in', () => {
   it('tool arguments, which the resumable state keeps as they are', async () => {
@@ -317,74 +258,6 @@ describe('D43: no outlet shows a secret that was in', () => {
     outlets.collect(await agent.run('go', outlets.options()));
     expect(outlets.leaks()).toEqual([]);
     expect(outlets.texts['console']).toContain('broadcast failed');
-  });
-});
-
-describe('D43: thrown errors', () => {
-  const thrownBy = async (work: () => unknown): Promise<AgentError> => {
-    try {
-      await work();
-    } catch (error) {
-      if (AgentError.is(error)) return error;
-    }
-    throw new Error('nothing was thrown');
-  };
-  const paused = () =>
-    createAgent({
-      driver: callsTool(),
-      tools: [
-        mockTool('vault', 'ok', {
-          needsApproval: true,
-          parameters: { type: 'object', properties: { note: { type: 'string' } } },
-        }),
-      ],
-    });
-
-  it.each<[string, () => unknown]>([
-    ['a key where a model was meant', () => AgentBuilder.base().withModel(byLook).build()],
-    ['a key where a tool was meant', () => AgentBuilder.base().withTools(byLook as never)],
-    ['a key in the place of a name', () => defineTool({ name: byLook } as never)],
-    ['a key as a tool choice', () => AgentBuilder.base().withToolChoice(byLook as never)],
-    [
-      'an answer to an approval that is none',
-      async () => {
-        const agent = paused();
-        const state = await agent.run('go');
-        await agent.resume(state, { approvals: { call_1: byLook as never } });
-      },
-    ],
-    [
-      'edited arguments that do not fit',
-      async () => {
-        const agent = paused();
-        const state = await agent.run('go');
-        const args = { note: { password: byKey, apiKey: byLook } };
-        await agent.resume(state, { approvals: { call_1: { approve: true, args } } });
-      },
-    ],
-    [
-      'a state document that is none',
-      async () => createAgent({ driver: callsTool() }).run({ version: byLook } as never),
-    ],
-    [
-      'a driver asked directly',
-      () => {
-        throw modelCallFailed({ type: 'model', code: 'auth', message: words });
-      },
-    ],
-  ])('%s', async (_what, work) => {
-    const builtToo = () => {
-      const made = work();
-      return made instanceof AgentBuilder
-        ? made.withDriver(DeterministicDriver.fromResponses()).build()
-        : made;
-    };
-    const { message, details, stack, cause } = await thrownBy(builtToo);
-    const texts = { message, details: JSON.stringify(details), stack, cause: String(cause) };
-    for (const [part, text] of Object.entries(texts)) {
-      const leak = text?.includes(byLook) || text?.includes(byKey) ? leakIn(text) : null;
-      expect({ part, leak }).toEqual({ part, leak: null });
-    }
   });
 });
 

@@ -1,55 +1,16 @@
 import {
   AgentBuilder,
-  AgentState,
-  ErrorPolicy,
   pairingProblem,
   sessionStepsLimit,
   type AgentEvent,
   type ContinuationCriterion,
 } from 'onward';
-import {
-  DeterministicDriver,
-  fakeClock,
-  mockTool,
-  ScenarioStep,
-  type FakeClock,
-  type ScenarioExtras,
-} from 'onward/testing';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
+import { pages } from './setup/scripts.ts';
+import { choices, landing, marks } from './setup/soft-landing.ts';
 
 const { toolCall, toolCalls, final, error } = ScenarioStep;
-
-const pages = (n: number, extras: ScenarioExtras = {}): ScenarioStep[] =>
-  Array.from({ length: n }, (_, page) => toolCall('search', { page }, '', extras));
-
-interface Landing {
-  readonly driver: DeterministicDriver;
-  readonly builder: AgentBuilder;
-  readonly clock: FakeClock;
-  readonly search: ReturnType<typeof mockTool>;
-}
-
-function landing(script: readonly ScenarioStep[], toolMs = 0): Landing {
-  const clock = fakeClock();
-  const search = mockTool('search', () => {
-    clock.jump(toolMs);
-    return 'found';
-  });
-  const driver = DeterministicDriver.create(script, { clock });
-  const builder = AgentBuilder.base()
-    .withDriver(driver)
-    .withTools(search)
-    .withClock(clock)
-    .withErrorPolicy(ErrorPolicy.retryToolErrors(3).withBackoff({ initialMs: 0 }))
-    .withSoftLanding();
-  return { driver, builder, clock, search };
-}
-
-const marks = (state: AgentState): (string | undefined)[] =>
-  [...state.steps].map((step) => step.softLanding);
-
-const choices = ({ requests }: DeterministicDriver): unknown[] => requests.map((r) => r.toolChoice);
 
 describe('the last allowed step', () => {
   it('D03: limit 5: step 5 is sent without tools, its text is kept, and the reason is still steps_limit', async () => {
@@ -252,140 +213,6 @@ describe('calls returned anyway', () => {
     expect(events.filter((e) => e.type === 'ToolCallStarted').length).toBe(1);
     expect(pairingProblem(state.messages)).toBeNull();
     expect(state.execution.consecutiveFailures).toBe(0);
-  });
-});
-
-describe('a landing call that fails', () => {
-  it('is retried as one', async () => {
-    const { builder, driver } = landing([
-      ...pages(1),
-      error({ type: 'rate_limit', message: '429' }),
-      error({ type: 'timeout', message: 'slow' }),
-      final('landed'),
-    ]);
-    const state = await builder.withMaxSteps(2).build().run('go');
-    expect(choices(driver)).toEqual(['auto', 'none', 'none', 'none']);
-    expect(marks(state)).toEqual([undefined, 'StepsLimit', 'StepsLimit', 'StepsLimit']);
-    expect(state).toMatchObject({ stopReason: 'steps_limit', output: 'landed' });
-  });
-
-  it('stays one although time passes and another limit would land first', async () => {
-    const { builder, driver, clock } = landing([
-      ...pages(1),
-      error({ type: 'rate_limit', message: '429', retryAfterMs: 50_000 }),
-      final('landed'),
-    ]);
-    const run = builder.withMaxSteps(2).withTimeout({ seconds: 60 }).build().run('go');
-    await clock.advance(50_000);
-    const state = await run;
-    expect(marks(state)).toEqual([undefined, 'StepsLimit', 'StepsLimit']);
-    expect(choices(driver)).toEqual(['auto', 'none', 'none']);
-  });
-
-  it('ends as failed when its retries are spent', async () => {
-    const failure = error({ type: 'rate_limit', message: '429' });
-    const { builder } = landing([...pages(1), failure, failure]);
-    const state = await builder
-      .withMaxSteps(2)
-      .withErrorPolicy(ErrorPolicy.retryToolErrors(1).withBackoff({ initialMs: 0 }))
-      .build()
-      .run('go');
-    expect(state).toMatchObject({ status: 'failed', stopReason: 'retry_limit' });
-  });
-});
-
-describe('a landing call that is cut by the deadline', () => {
-  it('is not answered: time_limit by the clock, and what had come is kept', async () => {
-    const { builder, clock } = landing([...pages(1), final('', { hangs: true })], 85_000);
-    const run = builder.withTimeout({ seconds: 100 }).build().run('go');
-    await clock.advance(100_000);
-    const state = await run;
-    expect(state.steps.at(-1)).toMatchObject({ type: 'cut', softLanding: 'ExecutionTimeLimit' });
-    expect(state).toMatchObject({ stopReason: 'time_limit', status: 'stopped' });
-    expect(state.execution.answeredSteps).toBe(1);
-  });
-});
-
-describe('after a grant', () => {
-  it('it goes on, with tools, and lands again at the new end', async () => {
-    const { builder, driver } = landing([
-      ...pages(1),
-      final('first landing'),
-      ...pages(2),
-      final('second landing'),
-    ]);
-    const agent = builder.withMaxSteps(2).build();
-    const landed = await agent.run('go');
-    const again = await agent.resume(AgentState.from(JSON.parse(JSON.stringify(landed))), {
-      grant: { steps: 3 },
-    });
-    expect(choices(driver)).toEqual(['auto', 'none', 'auto', 'auto', 'none']);
-    expect(again).toMatchObject({ stopReason: 'steps_limit', output: 'second landing' });
-    expect(again.lastContinuationOutcome?.decisive?.context).toEqual({ used: 5, limit: 5 });
-  });
-
-  it('without a grant it is refused: the landing is a stop like any other', async () => {
-    const { builder } = landing([...pages(1), final('landed')]);
-    const agent = builder.withMaxSteps(2).build();
-    await expect(agent.resume(await agent.run('go'))).rejects.toMatchObject({
-      code: 'not_resumable',
-      details: { missing: ['steps'] },
-    });
-  });
-
-  it('a token landing with budget left still needs the grant', async () => {
-    const { builder } = landing([
-      ...pages(1, { usage: { input: 9_000, output: 0 } }),
-      final('landed'),
-      final('done'),
-    ]);
-    const agent = builder.withMaxTokens(10_000).build();
-    const landed = await agent.run('go');
-    await expect(agent.resume(landed, { grant: { steps: 5 } })).rejects.toMatchObject({
-      details: { missing: ['tokens'] },
-    });
-    expect(await agent.resume(landed, { grant: { tokens: 9_000 } })).toMatchObject({
-      stopReason: 'completed',
-      output: 'done',
-    });
-  });
-
-  it('a landing that failed is settled too: with more steps the next one has its tools', async () => {
-    const failure = error({ type: 'rate_limit', message: '429' });
-    const { builder, driver } = landing([...pages(1), failure, ...pages(1), final('done')]);
-    const agent = builder.withMaxSteps(2).withErrorPolicy(ErrorPolicy.stopOnAnyError()).build();
-    const failed = await agent.run('go');
-    expect(failed).toMatchObject({ stopReason: 'error' });
-    const done = await agent.resume(failed, { grant: { retries: 1, steps: 5 } });
-    expect(choices(driver)).toEqual(['auto', 'none', 'auto', 'auto']);
-    expect(done).toMatchObject({ stopReason: 'completed', output: 'done' });
-  });
-});
-
-describe('with a declared output', () => {
-  const schema = z.object({ total: z.number() });
-
-  it('what the landing step says is kept as the partial output', async () => {
-    const { builder } = landing([...pages(1), final('{"total": 3}')]);
-    const state = await builder.withMaxSteps(2).withResponseFormat(schema).build().run('go');
-    expect(state).toMatchObject({
-      stopReason: 'steps_limit',
-      output: null,
-      partialOutput: { total: 3 },
-    });
-  });
-
-  it('a mismatch on the landing step is no error: there is no next try', async () => {
-    const { builder } = landing([...pages(1), final('I could not count them.')]);
-    const state = await builder.withMaxSteps(2).withResponseFormat(schema).build().run('go');
-    expect(state.steps.at(-1)?.errors).toEqual([]);
-    expect(state).toMatchObject({
-      status: 'stopped',
-      stopReason: 'steps_limit',
-      output: null,
-      partialOutput: null,
-      outputText: 'I could not count them.',
-    });
   });
 });
 

@@ -8,22 +8,14 @@ import {
   StopReason,
   toolCalledCheck,
 } from 'onward';
-import {
-  DeterministicDriver,
-  fakeClock,
-  mockTool,
-  ScenarioStep,
-  type ScenarioExtras,
-} from 'onward/testing';
+import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { statusOf } from '../src/agent/agent-status.ts';
+import { pages } from './setup/scripts.ts';
 
 const { toolCall, final, error } = ScenarioStep;
 
 const search = mockTool('search', { hits: 0 });
-
-const endless = (n: number, extras: ScenarioExtras = {}): ScenarioStep[] =>
-  Array.from({ length: n }, (_, page) => toolCall('search', { page }, '', extras));
 
 const base = (...script: readonly ScenarioStep[]) =>
   AgentBuilder.base()
@@ -76,7 +68,7 @@ describe('explain(), one golden text for each stop reason', () => {
   });
 
   it('D02: steps_limit', async () => {
-    const agent = base(...endless(4))
+    const agent = base(...pages(4))
       .withMaxSteps(4)
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'steps_limit')).toMatchInlineSnapshot(`
@@ -92,7 +84,7 @@ describe('explain(), one golden text for each stop reason', () => {
   });
 
   it('steps_limit with a soft landing', async () => {
-    const agent = base(...endless(3), final('Three pages, nothing found so far.'))
+    const agent = base(...pages(3), final('Three pages, nothing found so far.'))
       .withMaxSteps(4)
       .withSoftLanding()
       .build();
@@ -109,7 +101,7 @@ describe('explain(), one golden text for each stop reason', () => {
   });
 
   it('steps_limit of the session', async () => {
-    const agent = base(...endless(2))
+    const agent = base(...pages(2))
       .addContinuationCriteria(sessionStepsLimit(2))
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'steps_limit')).toMatchInlineSnapshot(`
@@ -126,7 +118,7 @@ describe('explain(), one golden text for each stop reason', () => {
   });
 
   it('token_limit', async () => {
-    const agent = base(...endless(2, { usage: { input: 700, output: 100 } }))
+    const agent = base(...pages(2, { usage: { input: 700, output: 100 } }))
       .withMaxTokens(1_500)
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'token_limit')).toMatchInlineSnapshot(`
@@ -255,7 +247,7 @@ describe('explain(), one golden text for each stop reason', () => {
   });
 
   it('guard, too expensive', async () => {
-    const agent = base(...endless(2, { cost: 0.03 }))
+    const agent = base(...pages(2, { cost: 0.03 }))
       .withMaxCost(0.05)
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'guard')).toMatchInlineSnapshot(`

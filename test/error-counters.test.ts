@@ -1,0 +1,119 @@
+import { AgentState, ErrorPolicy } from 'onward';
+import { ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { at, limited, policyVoice, setUp } from './setup/error-policy.ts';
+
+const { toolCall, toolCalls, final } = ScenarioStep;
+
+describe('D57: one counter, in the state', () => {
+  const script = {
+    ok: toolCall('ok'),
+    tool: toolCall('breaks'),
+    validation: toolCall('strict', { page: 'one' }),
+    unknownTool: toolCall('no_such_tool'),
+    model: limited(),
+    both: toolCalls([{ name: 'breaks' }, { name: 'strict', args: {} }]),
+    two: toolCalls([{ name: 'breaks' }, { name: 'breaks' }]),
+    done: final('done'),
+  };
+  type Kind = keyof typeof script;
+  const policy = at(ErrorPolicy.retryAll(9).withHandling('validation', 'ignore'));
+
+  it.each<[string, [Kind, consecutive: number, total: number][]]>([
+    [
+      'a clean step resets the count, the total stays',
+      [
+        ['tool', 1, 1],
+        ['tool', 2, 2],
+        ['ok', 0, 2],
+        ['tool', 1, 3],
+        ['done', 0, 3],
+      ],
+    ],
+    [
+      'one counter for all types',
+      [
+        ['tool', 1, 1],
+        ['model', 2, 2],
+        ['tool', 3, 3],
+        ['done', 0, 3],
+      ],
+    ],
+    [
+      'ignored errors neither raise nor reset',
+      [
+        ['validation', 0, 0],
+        ['tool', 1, 1],
+        ['validation', 1, 1],
+        ['unknownTool', 1, 1],
+        ['tool', 2, 2],
+        ['done', 0, 2],
+      ],
+    ],
+    [
+      'one failure is one step, however many of its calls failed',
+      [
+        ['two', 1, 1],
+        ['both', 2, 2],
+        ['done', 0, 2],
+      ],
+    ],
+  ])('%s', async (_rule, rows) => {
+    for (const stored of [false, true]) {
+      const { builder } = setUp(
+        rows.map(([kind]) => script[kind]),
+        policy,
+      );
+      const agent = builder.build();
+      const seen: [string, number, number][] = [];
+      let state = AgentState.empty().withUserMessage('go');
+      for (const [kind] of rows) {
+        state = await agent.nextStep(
+          stored ? AgentState.from(JSON.parse(JSON.stringify(state))) : state,
+        );
+        seen.push([kind, state.execution.consecutiveFailures, state.execution.totalFailures]);
+      }
+      expect(seen).toEqual(rows);
+      expect(state.status).toBe('completed');
+    }
+  });
+
+  it('a new execution counts from zero', async () => {
+    const { builder } = setUp(
+      [toolCall('breaks'), toolCall('breaks')],
+      ErrorPolicy.stopOnAnyError(),
+    );
+    const agent = builder.build();
+    const first = await agent.run('go');
+    const second = await agent.run(first.withUserMessage('again'));
+    expect(second.execution).toMatchObject({ consecutiveFailures: 1, totalFailures: 1 });
+  });
+
+  it('D60: fail, ok, fail, ok … runs on: consecutive, not total', async () => {
+    const blips = Array.from({ length: 10 }, () => [limited(), toolCall('ok')]).flat();
+    const { builder } = setUp([...blips, final('done')], at(ErrorPolicy.retryAll(2)));
+    const state = await builder.build().run('go');
+    expect(state).toMatchObject({ stopReason: 'completed', stepCount: 21 });
+    expect(state.execution).toMatchObject({ consecutiveFailures: 0, totalFailures: 10 });
+  });
+
+  it('D60: the same with tools that fail', async () => {
+    const blips = Array.from({ length: 9 }, () => [toolCall('breaks'), toolCall('ok')]).flat();
+    const { builder } = setUp([...blips, final('done')], ErrorPolicy.retryToolErrors(1));
+    const state = await builder.build().run('go');
+    expect(state.stopReason).toBe('completed');
+    expect(state.execution.totalFailures).toBe(9);
+  });
+
+  it('the trace counts the tries: (1/3), (2/3), (3/3), then retry_limit', async () => {
+    const { builder } = setUp(Array(4).fill(toolCall('breaks')), ErrorPolicy.retryToolErrors(3));
+    const state = await builder.build().run('go');
+    expect([...state.steps].map((step) => policyVoice(step)?.reason)).toEqual([
+      'tool error in breaks, retrying (1/3)',
+      'tool error in breaks, retrying (2/3)',
+      'tool error in breaks, retrying (3/3)',
+      'tool error in breaks (the index is offline), tried again 3 of 3 times',
+    ]);
+    expect(state).toMatchObject({ status: 'failed', stopReason: 'retry_limit' });
+  });
+});

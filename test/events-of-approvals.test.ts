@@ -1,0 +1,99 @@
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { args, builder, listen, own, types } from './setup/events.ts';
+
+describe('the order and content of events', () => {
+  it('a pause for approval, and what follows the answer', async () => {
+    const agent = builder(
+      DeterministicDriver.fromSteps(
+        ScenarioStep.toolCalls([
+          { name: 'pay', args: { eur: 5 } },
+          { name: 'stock', args },
+        ]),
+        'Paid.',
+      ),
+    )
+      .withTools(mockTool('pay', 'ok', { needsApproval: true }), mockTool('stock', 7))
+      .build();
+    const { events, state } = await listen(agent, (wiretap) => agent.run('pay', { wiretap }));
+    const deltas = Array<string>(4).fill('ToolCallDelta');
+    expect(types(events).slice(3)).toEqual([
+      'AgentStepStarted',
+      ...deltas,
+      'ToolCallStarted',
+      'ToolCallCompleted',
+      'ToolApprovalRequested',
+      'AgentStateUpdated',
+      'AgentPaused',
+    ]);
+    const pending = { callId: 'call_1', tool: 'pay', args: { eur: 5 }, path: [] };
+    expect(events.slice(-3).map(own)).toEqual([
+      {
+        type: 'ToolApprovalRequested',
+        index: 10,
+        tool: 'pay',
+        toolCallId: 'call_1',
+        args: { eur: 5 },
+      },
+      { type: 'AgentStateUpdated', index: 11, status: 'paused', stepCount: 0 },
+      {
+        type: 'AgentPaused',
+        index: 12,
+        kind: 'approval',
+        reason: null,
+        pendingApprovals: [pending],
+        stepCount: 0,
+      },
+    ]);
+    const resumed = await listen(agent, (wiretap) =>
+      agent.resume(state, { approvals: { call_1: { approve: true } }, wiretap }),
+    );
+    expect(types(resumed.events)).toEqual([
+      'AgentStarted',
+      'ToolCallStarted',
+      'ToolCallCompleted',
+      'TokenUsageReported',
+      'AgentStepCompleted',
+      'ContinuationEvaluated',
+      'AgentStateUpdated',
+      'AgentStepStarted',
+      'StreamChunk',
+      'MessageAdded',
+      'TokenUsageReported',
+      'AgentStepCompleted',
+      'ContinuationEvaluated',
+      'AgentStateUpdated',
+      'AgentFinished',
+    ]);
+    expect(resumed.events[0]).toMatchObject({
+      resumed: true,
+      previousStatus: 'paused',
+      executionId: state.execution.id,
+    });
+    expect(resumed.events[1]).toMatchObject({ tool: 'pay', toolCallId: 'call_1' });
+  });
+
+  it('a partial answer asks for no approval twice', async () => {
+    const pay = mockTool('pay', 'ok', { needsApproval: true });
+    const agent = builder(
+      DeterministicDriver.fromSteps(
+        ScenarioStep.toolCalls([{ name: 'pay' }, { name: 'pay' }]),
+        'x',
+      ),
+    )
+      .withTools(pay)
+      .build();
+    const paused = await agent.run('pay');
+    const { events } = await listen(agent, (wiretap) =>
+      agent.resume(paused, { approvals: { call_2: { deny: 'too much' } }, wiretap }),
+    );
+    expect(types(events)).toEqual([
+      'AgentStarted',
+      'ToolCallCompleted',
+      'AgentStateUpdated',
+      'AgentPaused',
+    ]);
+    expect(events[1]).toMatchObject({ toolCallId: 'call_2', success: false, error: 'denied' });
+    expect(events.at(-1)).toMatchObject({ pendingApprovals: [{ callId: 'call_1' }] });
+  });
+});

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { ErrorPolicy, pairingProblem, StopReason, type AgentBuilder } from 'onward';
+import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { base } from './setup/continuation.ts';
+import { pages } from './setup/scripts.ts';
+
+const { toolCall, final, error } = ScenarioStep;
+
+describe('limits are values: nothing is thrown and nothing is lost', () => {
+  const slow = (clock: ReturnType<typeof fakeClock>) =>
+    mockTool('search', () => {
+      clock.jump(40_000);
+      return 'found';
+    });
+
+  it.each<[string, StopReason, string, (b: AgentBuilder) => AgentBuilder]>([
+    ['D05: steps', 'steps_limit', 'StepsLimit', (b) => b.withMaxSteps(3)],
+    ['D06: tokens', 'token_limit', 'TokenUsageLimit', (b) => b.withMaxTokens(300)],
+    ['D06: cost', 'guard', 'CostLimit', (b) => b.withMaxCost(0.3)],
+    ['D06: wall clock', 'time_limit', 'ExecutionTimeLimit', (b) => b.withTimeout({ seconds: 120 })],
+    [
+      'D06: working time',
+      'time_limit',
+      'CumulativeExecutionTimeLimit',
+      (b) => b.withCumulativeTimeout({ seconds: 120 }),
+    ],
+  ])('%s', async (_limit, stopReason, resolvedBy, limited) => {
+    const clock = fakeClock();
+    const script = Array.from({ length: 3 }, (_, page) =>
+      toolCall('search', { page }, `Page ${page}.`, {
+        usage: { input: 80, output: 20 },
+        cost: 0.1,
+      }),
+    );
+    const { builder } = base(script, [slow(clock)]);
+    const state = await limited(builder.withClock(clock)).build().run('go');
+    expect(state).toMatchObject({ status: 'stopped', stopReason });
+    expect(state.lastContinuationOutcome?.resolvedBy).toBe(resolvedBy);
+    expect(state.steps.length).toBe(3);
+    expect(state.usage).toMatchObject({ input: 240, output: 60, total: 300 });
+    expect(state.cost).toBeCloseTo(0.3);
+    expect(state.messages.toJSON().map((m) => [m.role, m.content])).toEqual([
+      ['user', 'go'],
+      ['assistant', 'Page 0.'],
+      ['tool', 'found'],
+      ['assistant', 'Page 1.'],
+      ['tool', 'found'],
+      ['assistant', 'Page 2.'],
+      ['tool', 'found'],
+    ]);
+    expect(state.outputText).toBe('Page 2.');
+    expect(pairingProblem(state.messages)).toBeNull();
+  });
+
+  it('D04: a limit on a tool step with a declared output gives what there is, never a throw', async () => {
+    const { builder } = base([toolCall('search', {}, '{"city": "Ghent", "partners": [1, 2')]);
+    const schema = z.object({ city: z.string(), partners: z.array(z.number()) });
+    const state = await builder.withMaxSteps(1).withResponseFormat(schema).build().run('go');
+    expect(state).toMatchObject({
+      status: 'stopped',
+      stopReason: 'steps_limit',
+      output: null,
+      partialOutput: { city: 'Ghent', partners: [1, 2] },
+    });
+  });
+
+  it('D04: and null where nothing was said', async () => {
+    const { builder } = base(pages(1));
+    const state = await builder.withMaxSteps(1).withResponseFormat(z.object({})).build().run('go');
+    expect(state).toMatchObject({ stopReason: 'steps_limit', output: null, partialOutput: null });
+  });
+
+  it('a cost limit without a price lets the run go on, and says so on every step', async () => {
+    const { builder } = base([...pages(2), final('done')]);
+    const state = await builder.withMaxCost(0.01).build().run('go');
+    expect(state.status).toBe('completed');
+    for (const { outcome } of state.steps)
+      expect(outcome?.evaluationFor('CostLimit')).toMatchObject({
+        decision: 'allow',
+        reason: 'the price is unknown, so the limit of 0.01 cost units cannot bind',
+        context: { used: null, limit: 0.01 },
+      });
+  });
+});
+
+describe('a limit bites only while work is pending', () => {
+  it('D08: an answer exactly at step N of N is completed', async () => {
+    const { builder } = base([...pages(3), final('done')]);
+    const state = await builder.withMaxSteps(4).build().run('go');
+    expect(state).toMatchObject({ status: 'completed', stopReason: 'completed', output: 'done' });
+    expect(state.lastContinuationOutcome?.evaluationFor('StepsLimit')).toMatchObject({
+      decision: 'allow',
+      context: { used: 4, limit: 4 },
+    });
+  });
+
+  it.each<[string, (b: AgentBuilder) => AgentBuilder]>([
+    ['tokens', (b) => b.withMaxTokens(10)],
+    ['cost', (b) => b.withMaxCost(0.01)],
+  ])('D08: so is an answer that overspends its %s', async (_kind, limited) => {
+    const { builder } = base([final('done', { usage: { input: 400, output: 100 }, cost: 5 })]);
+    expect(await limited(builder).build().run('go')).toMatchObject({ stopReason: 'completed' });
+  });
+
+  it('D09: for every limit N the reason flips exactly at N + 1 needed steps', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (limit, needed) => {
+          const { builder, driver } = base([...pages(needed - 1), final('done')]);
+          const state = await builder.withMaxSteps(limit).build().run('go');
+          expect(state.stopReason).toBe(needed <= limit ? 'completed' : 'steps_limit');
+          expect(state.execution.answeredSteps).toBe(Math.min(needed, limit));
+          expect(driver.requests.length).toBe(Math.min(needed, limit));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('failed model calls use up no step', async () => {
+    const failure = error({ type: 'rate_limit', message: '429' });
+    const { builder } = base([failure, failure, ...pages(1), failure, final('done')]);
+    const state = await builder
+      .withMaxSteps(2)
+      .withErrorPolicy(ErrorPolicy.retryToolErrors(2).withBackoff({ initialMs: 0 }))
+      .build()
+      .run('go');
+    expect(state).toMatchObject({ stopReason: 'completed', stepCount: 5 });
+    expect(state.execution.answeredSteps).toBe(2);
+  });
+});

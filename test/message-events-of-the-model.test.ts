@@ -1,0 +1,151 @@
+import { AgentState, type AgentEvent } from 'onward';
+import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { builder, driven, Heard, quick, spoken } from './setup/message-events.ts';
+
+const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
+
+describe('MessageAdded: what the model says', () => {
+  it('streamed or not, the event is the same', async () => {
+    const listened = async (streams: boolean): Promise<object[]> => {
+      const driver = DeterministicDriver.fromSteps(stream(['Hel', 'lo.']));
+      const agent = driven(driver).withClock(fakeClock()).build();
+      const events: AgentEvent[] = [];
+      agent.on('MessageAdded', (event) => events.push(event));
+      if (streams) agent.on('StreamChunk', () => {});
+      const start = AgentState.empty({ agentId: 'a' }).withUserMessage('Hi', { id: 'msg_1' });
+      const state = await agent.run(start, { executionId: 'e' });
+      expect(driver.requests[0]?.streamed).toBe(streams);
+      expect(events).toMatchObject(spoken(state));
+      return events.map((event) => ({ ...event, messageId: '' }));
+    };
+    expect(await listened(true)).toEqual(await listened(false));
+  });
+
+  it('the id is that of the chunks, and the text is theirs', async () => {
+    const heard = new Heard();
+    await builder(stream(['Hel', 'lo.']))
+      .build()
+      .run('Hi', heard.options);
+    const [, answer] = heard.of('MessageAdded');
+    const chunks = heard.of('StreamChunk');
+    expect(new Set(chunks.map((e) => e.messageId))).toEqual(new Set([answer?.messageId]));
+    expect(chunks.map((e) => e.content).join('')).toBe(answer?.content);
+    expect(heard.types.indexOf('StreamChunk')).toBeLessThan(
+      heard.types.lastIndexOf('MessageAdded'),
+    );
+  });
+
+  it.each([
+    ['a call that runs', [{ name: 'stock' }]],
+    ['several that run', [{ name: 'stock' }, { name: 'stock' }]],
+    ['one that is refused', [{ name: 'nope' }]],
+    ['one that waits, beside one that runs', [{ name: 'pay' }, { name: 'stock' }]],
+    ['one that waits', [{ name: 'pay' }]],
+  ])('text beside tool calls is told before them: %s', async (_name, calls) => {
+    const heard = new Heard();
+    const agent = builder(toolCalls(calls, 'I will look.'), 'Done.')
+      .withTools(mockTool('stock', 7), mockTool('pay', 'ok', { needsApproval: () => true }))
+      .withErrorPolicy(quick)
+      .build();
+    const state = await agent.run('Lamps?', heard.options);
+    const told = heard.events.findIndex((e) => e.type === 'MessageAdded' && e.stepNumber === 1);
+    const called = heard.types.findIndex((type) =>
+      /^Tool(CallStarted|CallCompleted|ApprovalRequested)$/.test(type),
+    );
+    expect(told).toBeGreaterThan(0);
+    expect(told).toBeLessThan(called);
+    const texts = ['0 user: Lamps?', '1 assistant: I will look.', '2 assistant: Done.'];
+    expect(heard.told).toEqual(state.status === 'paused' ? texts.slice(0, 2) : texts);
+    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+  });
+
+  it.each(['', '   ', '\n\t'])('blank text (%j) gives none', async (text) => {
+    const heard = new Heard();
+    const agent = builder(toolCall('stock', {}, text), final(text))
+      .withTools(mockTool('stock', 7))
+      .build();
+    const state = await agent.run('Lamps?', heard.options);
+    expect(state.status).toBe('completed');
+    expect(heard.told).toEqual(['0 user: Lamps?']);
+    expect(heard.of('AgentFinished')).toMatchObject([{ outputText: text }]);
+  });
+
+  it('a call that leaked into the text is no text', async () => {
+    const heard = new Heard();
+    const leak = { name: 'stock', args: { article: 'lamp' } };
+    const text = JSON.stringify({ name: 'stock', arguments: leak.args });
+    const agent = builder(toolCalls([leak], text), 'Done.')
+      .withTools(mockTool('stock', 7))
+      .build();
+    const state = await agent.run('Lamps?', heard.options);
+    expect(state.steps.at(0)?.notes).toEqual(['contentLeakDropped']);
+    expect(heard.told).toEqual(['0 user: Lamps?', '2 assistant: Done.']);
+  });
+
+  it('D55, D56: the text of a failed call never counts, that of the retry once', async () => {
+    const heard = new Heard();
+    const agent = builder(error('broken', { chunks: ['Let me'] }), stream(['All ', 'good.']))
+      .withErrorPolicy(quick)
+      .build();
+    const state = await agent.run('go', heard.options);
+    expect(heard.told).toEqual(['0 user: go', '2 assistant: All good.']);
+    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+    expect(heard.of('StreamDiscarded')).toHaveLength(1);
+  });
+
+  it('a hook that asks the model twice gives one message: the one that is kept', async () => {
+    const heard = new Heard();
+    const agent = builder('First.', 'Second.')
+      .withHooks({
+        name: 'twice',
+        aroundModelCall: async (request, next) => {
+          await next(request);
+          const answer = await next(request);
+          return { ...answer, content: `${answer.content} And more.` };
+        },
+      })
+      .build();
+    await agent.run('go', heard.options);
+    expect(heard.told).toEqual(['0 user: go', '1 assistant: Second. And more.']);
+  });
+
+  it('D45: text that an abort has cut is told as it is kept', async () => {
+    const stop = new AbortController();
+    const heard = new Heard();
+    const agent = driven(
+      DeterministicDriver.create([{ ...stream(['One ', 'two ']), extras: { hangs: true } }]),
+    ).build();
+    agent.on('StreamChunk', ({ index }) => index === 1 && stop.abort());
+    const state = await agent.run('Count.', { ...heard.options, signal: stop.signal });
+    expect(state.stopReason).toBe('user_requested');
+    expect(heard.told).toEqual(['0 user: Count.', '1 assistant: One two ']);
+    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+  });
+
+  it('a refusal is told as it is kept, before its failure', async () => {
+    const heard = new Heard();
+    const agent = builder(final('', { refusal: 'I cannot help with that.' })).build();
+    const state = await agent.run('Break in.', heard.options);
+    expect(state.status).toBe('failed');
+    expect(heard.told).toEqual(['0 user: Break in.', '1 assistant: I cannot help with that.']);
+    expect(heard.types.lastIndexOf('MessageAdded')).toBeLessThan(heard.types.indexOf('StepFailed'));
+    expect(heard.of('AgentFailed')).toMatchObject([{ outputText: 'I cannot help with that.' }]);
+  });
+
+  it('an answer that a hook around the step spoils stays told once', async () => {
+    const heard = new Heard();
+    const agent = builder('Hello.')
+      .withHooks({
+        name: 'spoils',
+        aroundStep: async (input, next) => {
+          await next(input);
+          throw new Error('no');
+        },
+      })
+      .build();
+    const state = await agent.run('Hi', heard.options);
+    expect(heard.told).toEqual(['0 user: Hi', '1 assistant: Hello.']);
+    expect(heard.of('MessageAdded')).toMatchObject(spoken(state));
+  });
+});

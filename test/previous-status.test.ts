@@ -1,0 +1,91 @@
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { builder, Heard, quick } from './setup/message-events.ts';
+
+const { toolCall, error } = ScenarioStep;
+
+describe('previousStatus and outputText', () => {
+  const starts = (heard: Heard) =>
+    heard.of('AgentStarted').map((e) => [e.resumed, e.previousStatus, e.stepCount]);
+
+  it('a new run was pending, also after one that has ended', async () => {
+    const heard = new Heard();
+    const agent = builder('One.', 'Two.').build();
+    const first = await agent.run('a', heard.options);
+    await agent.run(first.withUserMessage('b'), heard.options);
+    expect(starts(heard)).toEqual([
+      [false, 'pending', 0],
+      [false, 'pending', 0],
+    ]);
+    expect(heard.of('AgentFinished').map((e) => e.outputText)).toEqual(['One.', 'Two.']);
+  });
+
+  it('a resume after an approval was paused, and does not repeat what was said', async () => {
+    const agent = builder(toolCall('pay', {}, 'I will pay.'), 'Paid.')
+      .withTools(mockTool('pay', 'ok', { needsApproval: true }))
+      .build();
+    const first = new Heard();
+    const paused = await agent.run('Pay.', first.options);
+    expect(first.told).toEqual(['0 user: Pay.', '1 assistant: I will pay.']);
+    const second = new Heard();
+    const approvals = { call_1: { approve: true } } as const;
+    await agent.resume(paused.toJSON(), { approvals, ...second.options });
+    expect(starts(second)).toEqual([[true, 'paused', 0]]);
+    expect(second.told).toEqual(['2 assistant: Paid.']);
+  });
+
+  it('a resume with a grant was stopped; the stop had the last text', async () => {
+    const agent = builder(toolCall('stock', {}, 'One.'), toolCall('stock', {}, 'Two.'), 'Three.')
+      .withTools(mockTool('stock', 7))
+      .withMaxSteps(2)
+      .build();
+    const first = new Heard();
+    const stopped = await agent.run('go', first.options);
+    expect(first.of('AgentFinished')).toMatchObject([
+      { status: 'stopped', stopReason: 'steps_limit', outputText: 'Two.' },
+    ]);
+    const second = new Heard();
+    await agent.resume(stopped, { grant: { steps: 1 }, ...second.options });
+    expect(starts(second)).toEqual([[true, 'stopped', 2]]);
+    expect(second.told).toEqual(['3 assistant: Three.']);
+    expect(second.of('AgentFinished')).toMatchObject([{ outputText: 'Three.' }]);
+  });
+
+  it('a resume with a grant for retries was failed', async () => {
+    const agent = builder(error('a'), error('b'), 'Done.')
+      .withErrorPolicy(quick.withMaxRetries(1))
+      .build();
+    const first = new Heard();
+    const failed = await agent.run('go', first.options);
+    expect(first.of('AgentFailed')).toMatchObject([{ stopReason: 'retry_limit', outputText: '' }]);
+    const second = new Heard();
+    await agent.resume(failed, { grant: { retries: 1 }, ...second.options });
+    expect(starts(second)).toEqual([[true, 'failed', 2]]);
+    expect(second.told).toEqual(['3 assistant: Done.']);
+  });
+
+  it('a state that a process has left in the middle was in progress', async () => {
+    const make = () => builder(toolCall('stock'), 'Done.').withTools(mockTool('stock', 7)).build();
+    const agent = make();
+    const left = await agent.nextStep('go');
+    expect(left.status).toBe('in_progress');
+    const heard = new Heard();
+    await agent.resume(left.toJSON(), heard.options);
+    expect(starts(heard)).toEqual([[true, 'in_progress', 1]]);
+    expect(heard.told).toEqual(['2 assistant: Done.']);
+  });
+
+  it('a failed run says what the model said last in it, not in the run before', async () => {
+    const agent = builder('Before.', toolCall('stock', {}, 'I look.'), error('broken'), error('x'))
+      .withTools(mockTool('stock', 7))
+      .build();
+    const first = await agent.run('a');
+    const second = new Heard();
+    const failed = await agent.run(first.withUserMessage('b'), second.options);
+    expect(second.of('AgentFailed')).toMatchObject([{ outputText: 'I look.' }]);
+    const third = new Heard();
+    await agent.run(failed.withUserMessage('c'), third.options);
+    expect(third.of('AgentFailed')).toMatchObject([{ outputText: '' }]);
+    expect(third.told).toEqual(['0 user: c']);
+  });
+});

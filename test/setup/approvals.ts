@@ -1,0 +1,17 @@
+import { AgentBuilder, type Agent, type AgentState, type Tool, type ToolResult } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep, type MockTool } from 'onward/testing';
+
+export const approve = { approve: true } as const;
+export const deny = { deny: 'too expensive' } as const;
+
+export const gated = (name = 'pay', answer: unknown = 'paid'): MockTool =>
+  mockTool(name, answer, { needsApproval: true });
+
+export const agentWith = (steps: readonly ScenarioStep[], ...tools: readonly Tool[]): Agent =>
+  AgentBuilder.base()
+    .withDriver(DeterministicDriver.fromSteps(...steps))
+    .withTools(...tools)
+    .build();
+
+export const kinds = (state: AgentState, step = 0): ToolResult['kind'][] | undefined =>
+  state.steps.at(step)?.results.map(({ kind }) => kind);
