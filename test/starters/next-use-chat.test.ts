@@ -1,40 +1,21 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startExample } from '../server/node-example.ts';
 import { launchBrowser } from '../setup/browser.ts';
+import { nextApp } from '../setup/next-app.ts';
 import { openTab, say } from './chat-page.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
-const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
-const { NODE_ENV: _test, ...outside } = process.env;
-const env = { ...outside, NEXT_TELEMETRY_DISABLED: '1' };
-/** A copy: Next writes beside its sources. In the project, so that it finds the packages as an app does. */
-let app = '';
+const app = nextApp('next-use-chat');
 let browser: Browser;
-
 beforeAll(async () => {
-  mkdirSync('build', { recursive: true });
-  app = mkdtempSync(resolve('build/next-use-chat-'));
-  const filter = (path: string): boolean => !path.includes('.next');
-  cpSync('examples/next-use-chat', app, { recursive: true, filter });
   browser = await launchBrowser();
 });
-afterAll(async () => {
-  await browser?.close();
-  rmSync(app, { recursive: true, force: true });
-});
+afterAll(() => browser?.close());
 
 describe('the Next app with useChat', () => {
   it('streams, asks, keeps a no and a yes, and shows it all again after a reload', async () => {
-    const { url } = await startExample({
-      args: [next, 'dev', '-p', '0', '-H', '127.0.0.1'],
-      cwd: app,
-      env,
-    });
+    const { url } = await app.serve('dev');
     const { page, errors } = await openTab(browser, url);
     /** The answer before is complete. */
     const ready = () => page.getByRole('button', { name: 'Send', disabled: false }).waitFor();

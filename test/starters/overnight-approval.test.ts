@@ -23,7 +23,7 @@ describe('the approval overnight', () => {
     const { evening, morning, ledger } = office();
     const before = await evening('Settle INV-9 over 900 euros');
     expect([before.code, before.stderr]).toEqual([0, '']);
-    expect(before.stdout).toMatch(/ is paused after 1 step/);
+    expect(before.stdout).toMatch(/ is paused after step 1\./);
     expect(ledger()).toEqual([expect.stringMatching(/^900 euros reserved \(process \d+\)$/)]);
 
     const listed = await morning();

@@ -35,6 +35,7 @@ export function sessionWork(db: Database, schema: string): Work {
       select $1, last_command, $5, $6, $7, $2 from opened)
     select phase, exists (select from opened) as accepted${durably} from found`;
 
+  // reads `found` itself: on small tables the planner looks for the call first, and without one would never wait
   const decideText = `with ${locked}, answered as (
       update ${schema}.calls c set state = 'decided', answer = $4
       from found where c.session_id = found.id and c.execution_id = $2 and c.call_id = $3
@@ -44,7 +45,7 @@ export function sessionWork(db: Database, schema: string): Work {
       update ${schema}.sessions s set phase = 'open', updated_at = $5,
         decided = array_append(s.decided, answered.call_id)
       from answered where s.id = $1 returning s.id)
-    select id${durably} from opened`;
+    select id${durably} from opened where exists (select from found)`;
 
   const undecidedText = `select s.phase <> 'idle' and s.execution_id is not distinct from $2 as current,
       c.state, c.answer is not null as answered

@@ -1,0 +1,195 @@
+import { AgentState, statusFacts, type AgentEvent } from 'onward';
+import { AgentEventEnvelopeAdapter, memoryBroadcaster } from 'onward/broadcasting';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { gated as pay } from '../setup/session-moments.ts';
+import { adapterOn, ends } from './adapter-on.ts';
+import {
+  asked,
+  EXECUTION,
+  isUnbroken,
+  Live,
+  ofType,
+  plain,
+  presets,
+  scripted,
+  SESSION,
+} from './live-run.ts';
+
+const { toolCall, toolCalls, final, stream, error } = ScenarioStep;
+
+describe('D10: one status, the same everywhere', () => {
+  const outcomes: Record<string, () => Promise<{ live: Live; state: AgentState }>> = {
+    async completed() {
+      const live = new Live();
+      return { live, state: await live.run(scripted([final('x')]).build(), asked()) };
+    },
+    async stopped() {
+      const live = new Live();
+      const agent = scripted([toolCall('look')], [mockTool('look')])
+        .withMaxSteps(1)
+        .build();
+      return { live, state: await live.run(agent, asked()) };
+    },
+    async failed() {
+      const live = new Live();
+      return { live, state: await live.run(scripted([error('down')]).build(), asked()) };
+    },
+    async cancelled() {
+      const live = new Live();
+      const stop = new AbortController();
+      stop.abort('enough');
+      const agent = scripted([final('x')]).build();
+      return { live, state: await live.run(agent, asked(), { signal: stop.signal }) };
+    },
+    async paused() {
+      const live = new Live();
+      const agent = scripted([toolCalls([{ name: 'pay' }, { name: 'pay' }])], [pay()]).build();
+      return { live, state: await live.run(agent, asked()) };
+    },
+  };
+
+  it.each(Object.entries(outcomes))('%s, once per run', async (name, play) => {
+    const { live, state } = await play();
+    const { broadcast } = statusFacts(state.status, state.stopReason);
+    expect(broadcast).toBe(name);
+    for (const preset of presets) {
+      expect(ends(live.of(preset))).toEqual(['processing', broadcast]);
+      const { payload } = ofType(live.of(preset), 'agent.status').at(-1)!;
+      expect(payload).toMatchObject({ step_count: state.stepCount, stop_reason: state.stopReason });
+      expect(Object.keys(payload)).toEqual([
+        'status',
+        'previous_status',
+        'step_count',
+        'stop_reason',
+        'stop_message',
+        'resolved_by',
+        'remedy',
+        'error_message',
+        'last_response',
+      ]);
+    }
+  });
+
+  it('says what it was before: also of a run that was ended while it waited, and of one that was reopened', async () => {
+    const agent = scripted(
+      [toolCall('pay'), toolCall('look'), final('x'), final('y')],
+      [pay(), mockTool('look')],
+    )
+      .withMaxSteps(1)
+      .build();
+    const previous = async (work: (tap: (event: AgentEvent) => void) => unknown) => {
+      const { tap, sent } = adapterOn();
+      await work(tap);
+      const statuses = ofType(await sent(), 'agent.status').map(({ payload }) => payload);
+      return statuses.map((payload) => `${payload.previous_status} > ${payload.status}`);
+    };
+    const paused = await agent.run(asked(), { executionId: EXECUTION });
+    expect(await previous((wiretap) => agent.stop(paused, { wiretap }))).toEqual([
+      'paused > cancelled',
+    ]);
+    const approvals = { [paused.pendingApprovals[0]!.callId]: { approve: true } } as const;
+    const stopped = await agent.resume(paused, { approvals });
+    expect(
+      await previous((wiretap) => agent.resume(stopped, { grant: { steps: 5 }, wiretap })),
+    ).toEqual(['stopped > processing', 'processing > completed']);
+    const cancelled = agent.stop(paused);
+    expect(
+      await previous((wiretap) => agent.resume(cancelled, { grant: { steps: 5 }, wiretap })),
+    ).toEqual(['cancelled > processing', 'processing > completed']);
+  });
+
+  it('a broadcaster that takes less than the config allows gets less', async () => {
+    const broadcaster = memoryBroadcaster({ frameBytes: 3_000 });
+    const ids = { sessionId: SESSION, executionId: EXECUTION };
+    const adapter = new AgentEventEnvelopeAdapter({ broadcaster, ...ids });
+    const agent = scripted([stream(['"long" '.repeat(1_000)])]).build();
+    await agent.run(asked(), { executionId: EXECUTION, wiretap: adapter.wiretap() });
+    await adapter.flush();
+    expect(adapter.stats).toMatchObject({ dropped: 0, failed: 0 });
+    isUnbroken(broadcaster.envelopes());
+    const message = ofType(broadcaster.envelopes(), 'agent.message').at(-1)!;
+    expect(message.payload.content).toMatchObject({ ref: `${message.seq}.content.${EXECUTION}` });
+  });
+
+  it('a caller that leaves `iterate` has not paused the run: it goes on elsewhere', async () => {
+    const agent = scripted([toolCall('look'), final('x')], [mockTool('look')]).build();
+    const first = adapterOn();
+    let left: AgentState | null = null;
+    for await (const state of agent.iterate(asked(), {
+      executionId: EXECUTION,
+      wiretap: first.tap,
+    })) {
+      left = state;
+      break;
+    }
+    const before = await first.sent();
+    expect(ends(before)).toEqual(['processing', 'processing']);
+    expect(plain(ofType(before, 'agent.status').at(-1)!.payload)).toEqual({
+      status: 'processing',
+      previous_status: 'processing',
+      step_count: 1,
+    });
+    const second = adapterOn({ after: first.adapter.seq });
+    await agent.resume(left!, { wiretap: second.tap });
+    const after = await second.sent();
+    expect(ends(after)).toEqual(['processing', 'completed']);
+    isUnbroken([...before, ...after]);
+  });
+});
+
+describe('D02: the last envelope alone says why, and what would let it go on', () => {
+  const last = async (steps: ScenarioStep[], change = (b: ReturnType<typeof scripted>) => b) => {
+    const live = new Live();
+    const agent = change(scripted(steps, [mockTool('look'), pay()])).build();
+    await live.run(agent, asked());
+    return ofType(live.of('minimal'), 'agent.status').at(-1)!.payload;
+  };
+
+  it('a limit: its name, its numbers, the option and the grant', async () => {
+    const payload = await last(
+      [1, 2, 3, 4].map((n) => toolCall('look', { n })),
+      (b) => b.withMaxSteps(4),
+    );
+    expect(payload).toMatchObject({
+      status: 'stopped',
+      stop_reason: 'steps_limit',
+      resolved_by: 'StepsLimit',
+      stop_message:
+        'The limit of steps was reached: 4 of 4 steps used while work is still pending.',
+      remedy: { option: 'withMaxSteps(...)', grant: { steps: 4 } },
+    });
+    expect(payload.remedy!.text).toContain('withMaxSteps');
+  });
+
+  it('an error: what the provider said, and the text that there was', async () => {
+    const payload = await last([
+      toolCall('look', {}, 'Looking.'),
+      error({ type: 'model', message: 'no credit left' }),
+    ]);
+    expect(payload).toMatchObject({
+      status: 'failed',
+      stop_reason: 'error',
+      error_message: 'no credit left',
+      last_response: 'Looking.',
+    });
+    expect(payload.stop_message).toContain('no credit left');
+  });
+
+  it('a pause: what is waited for', async () => {
+    expect(await last([toolCall('pay')])).toMatchObject({
+      status: 'paused',
+      stop_message: 'Waiting for a person to approve or deny pay.',
+      remedy: { text: 'approve or deny the call.' },
+    });
+  });
+
+  it('an answer that was cut off', async () => {
+    expect(await last([final('half an', { finishReason: 'length' })])).toMatchObject({
+      status: 'stopped',
+      stop_reason: 'finish_reason',
+      stop_message: expect.stringMatching(/^The answer broke off: .*\.$/) as string,
+      last_response: 'half an',
+    });
+  });
+});

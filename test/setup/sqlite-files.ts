@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { MessageRow, NewSessionRow } from '../../src/sessions/session-rows.ts';
+import type { Commit, SessionStore } from '../../src/sessions/session-store.ts';
+import { openDatabase, type SqliteDatabase } from '../../src/sessions/stores/sqlite-database.ts';
+
+/** Files of the test file that imports this, gone when it is over. */
+export const folder: string = mkdtempSync(join(tmpdir(), 'onward-sqlite-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+export const newPath = (): string => join(folder, `file-${++files}`, 'sessions.db');
+export const open = (path: string, options = {}): Promise<SqliteDatabase> =>
+  openDatabase({ path, durability: 'process', busyTimeoutMs: 1000, ...options });
+
+export const at = '2026-01-01T00:00:00.000Z';
+export const session = (id: string): NewSessionRow => ({
+  id,
+  owner: 'o',
+  agent: 'support',
+  status: 'pending',
+  executionId: null,
+  head: '{}',
+  messageCount: 0,
+  stepCount: 0,
+  createdAt: at,
+});
+const command = { kind: 'message', executionId: 'e', body: '{}', at } as const;
+export const message = (position: number, body = '{}'): MessageRow => ({
+  agentId: '',
+  position,
+  role: 'user',
+  body,
+});
+
+/** A session that a worker holds, and its next commits. */
+export async function held(
+  store: SessionStore,
+  id: string,
+): Promise<(parts?: Partial<Commit>) => Commit> {
+  await store.create(session(id));
+  await store.accept(id, command, { phases: ['idle'] });
+  const row = await store.claim(id, { worker: `worker of ${id}`, ttlMs: 60_000 });
+  if (!row) throw new Error(`${id} is held by another`);
+  const { token } = row;
+  let revision = 0;
+  return (parts) => ({ sessionId: id, token, revision: revision++, at, ...parts });
+}
