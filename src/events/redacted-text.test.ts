@@ -46,6 +46,18 @@ describe('text that arrives in pieces', () => {
     );
   });
 
+  it.each(secrets)('D43: hides %s in “%s” behind much that is plain', (secret, frame) => {
+    // more than is remembered, so that what is remembered has been cut, at whatever place
+    for (let words = 170; words < 200; words++) {
+      const text = `${'plain '.repeat(words)}${frame.replace('@', secret)}`;
+      for (const length of [1, 4, 7]) {
+        const seen = shown(cut(text, [length]));
+        expect(seen).not.toContain(secret.slice(0, 8));
+        expect(seen).toContain('[redacted]');
+      }
+    }
+  });
+
   it('shows plain text piece by piece, as it comes', () => {
     const text = new RedactedText(defaultRedactor);
     const pieces = ['Two part', 'ners in', ' Ghent, ', 'and no', ' more.'];

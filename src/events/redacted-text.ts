@@ -15,8 +15,12 @@ const growing: readonly RegExp[] = [
 const assigned = /(?<![\w.-])([\w.-]{2,64})=[^\s&;,"']*$/;
 const quoted = /(\\*["'])([\w.-]{2,64})\1\s*:\s*(?:(\\*["'])(?:(?!\3)[\s\S])*)?$/;
 
+/** One less than the longest of these. */
+const HINT_TAIL = 5;
 /** How much of what was shown is looked at again: longer than any name with its signs. */
 const LOOK_BACK = 96;
+/** Cut now and then: to cut a text means to copy it. */
+const MOST_BEFORE = 1_024;
 /** Nobody waits longer for the end of a secret, but for that of a private key. */
 const MOST_HELD = 4_096;
 
@@ -28,6 +32,10 @@ export class RedactedText {
   readonly #redactor: Redactor;
   /** The end of what was shown, as it was. */
   #before = '';
+  /** The very end of it. */
+  #tail = '';
+  /** Characters that were shown since the last hint. */
+  #sinceHint = LOOK_BACK;
   #held = '';
 
   constructor(redactor: Redactor) {
@@ -38,8 +46,8 @@ export class RedactedText {
   push(piece: string): string {
     if (this.#held === '' && this.#isPlain(piece)) return this.#shown(piece, piece);
     const text = this.#held + piece;
-    const seen = this.#before + text;
-    const start = Math.max(this.#startOfOpen(seen) - this.#before.length, 0);
+    const before = this.#before.slice(-LOOK_BACK);
+    const start = Math.max(this.#startOfOpen(before + text) - before.length, 0);
     const isOverlong = text.length - start > MOST_HELD && !text.includes('-----BEGIN ');
     return this.#split(text, isOverlong ? text.length : start);
   }
@@ -50,7 +58,8 @@ export class RedactedText {
   }
 
   #isPlain(piece: string): boolean {
-    return this.#redactor === defaultRedactor && !hint.test(this.#before + piece);
+    if (this.#redactor !== defaultRedactor || this.#sinceHint < LOOK_BACK) return false;
+    return !hint.test(this.#tail + piece);
   }
 
   /** Where something begins that is not over yet; the length of the text where there is nothing. */
@@ -71,13 +80,17 @@ export class RedactedText {
     this.#held = text.slice(end);
     if (raw === '') return '';
     // a secret may have begun in what was shown before it could be known as one
-    const word = /\S*$/.exec(this.#before)?.[0] ?? '';
+    const word = /\S*$/.exec(this.#before.slice(-LOOK_BACK))?.[0] ?? '';
     const whole = this.#redactor.text(word + raw);
+    if (hint.test(this.#tail + raw)) this.#sinceHint = -raw.length;
     return this.#shown(raw, whole.startsWith(word) ? whole.slice(word.length) : whole);
   }
 
   #shown(raw: string, visible: string): string {
-    this.#before = (this.#before + raw).slice(-LOOK_BACK);
+    const before = this.#before + raw;
+    this.#before = before.length > MOST_BEFORE ? before.slice(-LOOK_BACK) : before;
+    this.#tail = (this.#tail + raw).slice(-HINT_TAIL);
+    this.#sinceHint += raw.length;
     return visible;
   }
 }
