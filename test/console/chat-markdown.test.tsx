@@ -153,6 +153,18 @@ describe('Markdown while it is written', () => {
     expect(html(text, true)).toBe(expected);
   });
 
+  it.each(['const a = [1, 2]', 'f(**', 'x = `', '-', '[', '# a'])(
+    'code is not mended: %s',
+    (line) => {
+      const { container } = render(<Markdown text={`so:\n\n\`\`\`ts\n${line}`} isStreaming />);
+      expect(container.querySelector('pre')?.textContent).toBe(line);
+    },
+  );
+
+  it('behind code it is mended again', () => {
+    expect(html('```\na\n```\nso **b', true)).toContain('<p>so <strong>b</strong></p>');
+  });
+
   it('the head of a table is one at once', () => {
     const { container } = render(<Markdown text={'| a | b |'} isStreaming />);
     expect([...container.querySelectorAll('th')].map((cell) => cell.textContent)).toEqual([

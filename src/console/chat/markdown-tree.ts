@@ -55,6 +55,9 @@ function treeOf(tokens: readonly Token[], lines: readonly string[]): readonly Ma
 
 /** A text that is still being written: what is open is closed, what has just begun is not shown yet. */
 function finished(text: string): string {
+  // code is shown as it is, and one that is open ends with the text
+  const fences = text.match(/^ {0,3}(?:`{3}|~{3})/gm)?.length ?? 0;
+  if (fences % 2 === 1) return text;
   const shown = text
     .replace(/(?:^|\n)(?:#{1,6}|[-*+>|]|\d{1,3}[.)]?|[-*_]{2}|`{1,2})[^\S\n]?$/, '')
     .replace(/(?<![\w`*])(?:\*{1,2}|`{1,2}|~~|__?|!?\[)$/, '')
