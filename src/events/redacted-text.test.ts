@@ -23,6 +23,9 @@ const secrets = [
   ['sk-live-4f9a2b7c8d1e6f3a5b9c0d2e', 'The key is @ and it works.'],
   ['ghp_abcdefghijklmnopqrstuvwxyz0123', 'Use @ for the clone.'],
   ['abcdef0123456789abcdef', 'Send Authorization: Bearer @ with it.'],
+  // known by letters alone, which may come one by one
+  ['abcdef0123456789abcdef', 'Send bearer @ with it.'],
+  ['AKIAIOSFODNN7EXAMPLE', 'The id is @ here.'],
   ['hunter2hunter2', 'It is postgres://app:@@db.internal/orders, as ever.'],
   ['hunter2hunter2', 'In the file: {"user": "bob", "password": "@"} and no more.'],
   ['hunter2hunter2', 'GET /v1?api_key=@&city=Rome was answered.'],

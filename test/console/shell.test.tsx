@@ -225,9 +225,6 @@ describe('keys', () => {
     await userEvent.keyboard('nt?');
     expect((search as HTMLInputElement).value).toBe('nt?');
     expect(location.hash).toBe('#/s/s1');
-    await userEvent.keyboard('{Escape}n');
-    expect(location.hash).toBe('#/new');
-    visit('#/s/s1');
     await press('{Control>}n{/Control}');
     expect(location.hash).toBe('#/s/s1');
     await press('n');
@@ -237,6 +234,18 @@ describe('keys', () => {
     await userEvent.keyboard('n');
     await userEvent.click(screen.getByRole('button', { name: 'Close' }));
     expect(screen.queryByRole('heading', { name: 'Keys' })).toBeNull();
+  });
+
+  it('Escape leaves the message, so that the next key is for the page', async () => {
+    server.sessions = [summary('s1')];
+    open('#/s/s1');
+    await heading('Title of s1');
+    const field = screen.getByRole('textbox', { name: 'Message' });
+    await userEvent.type(field, 'at');
+    expect(location.hash).toBe('#/s/s1');
+    await userEvent.keyboard('{Escape}t');
+    expect(location.hash).toBe('#/s/s1/trace');
+    expect((field as HTMLTextAreaElement).value).toBe('at');
   });
 
   it('G moves to the grant button and grants nothing', async () => {

@@ -16,6 +16,10 @@ afterAll(() => browser?.close());
 describe('the Next app with useChat', () => {
   it('streams, asks, keeps a no and a yes, and shows it all again after a reload', async () => {
     const { url } = await app.serve('dev');
+    // the page brings the cookie, and nothing else does: requests that each brought one would be different people
+    expect((await fetch(url)).headers.get('set-cookie')).toMatch(/^visitor=/);
+    const unknown = await fetch(`${url}/api/history?chat=x`);
+    expect([unknown.status, unknown.headers.get('set-cookie')]).toEqual([401, null]);
     const { page, errors } = await openTab(browser, url);
     /** The answer before is complete. */
     const ready = () => page.getByRole('button', { name: 'Send', disabled: false }).waitFor();
