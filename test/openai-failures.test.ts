@@ -47,11 +47,8 @@ describe('D58: one account of retries', () => {
   it.each<[string, Reply, string]>([
     ['429', busy, 'rate_limit'],
     ['500', json({ error: 'no' }, 500), 'model'],
-    [
-      '503 with a page',
-      json('<html><title>503 Service Unavailable</title></html>', 503),
-      'rate_limit',
-    ],
+    ['503 with a page', json('<html><title>503 Service Unavailable</title></html>', 503), 'model'],
+    ['503 that says overloaded', json({ error: { message: 'Overloaded.' } }, 503), 'rate_limit'],
     ['529', json({ error: { type: 'overloaded_error' } }, 529), 'rate_limit'],
     ['408', json({}, 408), 'timeout'],
     ['a reset connection', reset, 'timeout'],

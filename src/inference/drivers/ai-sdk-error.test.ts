@@ -23,6 +23,29 @@ describe('what packages of the AI SDK throw', () => {
       { type: 'model', code: 'server', message: 'said' },
     ],
     [
+      '503 that says overloaded',
+      named('AI_APICallError', {
+        statusCode: 503,
+        responseBody: '{"error":{"message":"The model is overloaded."}}',
+      }),
+      { type: 'rate_limit', code: 'overloaded', status: 503 },
+    ],
+    [
+      '503 that does not',
+      named('AI_APICallError', {
+        statusCode: 503,
+        responseBody: '{"error":{"message":"Service unavailable, try again"}}',
+        responseHeaders: { 'Retry-After': '2' },
+      }),
+      { type: 'model', code: 'server', status: 503, retryable: true, retryAfterMs: 2000 },
+    ],
+    ['503 without body', named('AI_APICallError', { statusCode: 503 }), { type: 'model' }],
+    [
+      '503 without body, overloaded by its sentence',
+      named('AI_APICallError', { statusCode: 503, message: 'Overloaded' }),
+      { type: 'rate_limit', code: 'overloaded' },
+    ],
+    [
       'an error inside HTTP 200',
       named('AI_APICallError', {
         statusCode: 200,

@@ -118,16 +118,16 @@ describe('what a refusal means', () => {
       'llama.cpp: still loading',
       503,
       error('Loading model', { type: 'unavailable_error', code: 503 }),
-      'rate_limit',
-      'overloaded',
+      'model',
+      'server',
       true,
     ],
     [
       'a page of a proxy',
       503,
       '<html><head><title>503 Service Temporarily Unavailable</title></head></html>',
-      'rate_limit',
-      'overloaded',
+      'model',
+      'server',
       true,
     ],
     [
@@ -337,6 +337,35 @@ describe('what a refusal means', () => {
     ],
   ])('%s', (_what, status, body, type, code, retryable) => {
     expect(read(status, body)).toMatchObject({ type, code, retryable });
+  });
+
+  it.each<[string, unknown, 'rate_limit' | 'model']>([
+    [
+      'overloaded',
+      error('The engine is currently overloaded, please try again later.'),
+      'rate_limit',
+    ],
+    ['overloaded, by its type', error('no', { type: 'overloaded_error' }), 'rate_limit'],
+    ['no capacity', error('The model is at capacity.'), 'rate_limit'],
+    ['too busy', error('The server is too busy.'), 'rate_limit'],
+    ['high demand', error('We are experiencing high demand.'), 'rate_limit'],
+    ['slow down', error('Slow down', { code: 'slow_down' }), 'rate_limit'],
+    ['a rate limit', error('Wait.', { code: 'rate_limit_exceeded' }), 'rate_limit'],
+    ['nothing', '', 'model'],
+    ['unavailable', error('Service unavailable', { status: 'UNAVAILABLE' }), 'model'],
+    ['try again', error('Something broke. Please try again later.'), 'model'],
+    ['down for maintenance', error('Down for maintenance'), 'model'],
+    ['loading', error('Loading model'), 'model'],
+    ['a page', '<html><title>503 Service Temporarily Unavailable</title></html>', 'model'],
+    ['a page that explains', '<h1>Backend fetch failed</h1>', 'model'],
+  ])('503 that says %s', (_what, body, type) => {
+    // a wait that the server asks for is kept, and does not decide
+    for (const headers of [{}, { 'retry-after': '2' }])
+      expect(read(503, body, headers)).toMatchObject({
+        type,
+        retryable: true,
+        ...('retry-after' in headers ? { retryAfterMs: 2000 } : null),
+      });
   });
 
   it('a provider that says not to retry is believed', () => {

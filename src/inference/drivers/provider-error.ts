@@ -45,6 +45,9 @@ interface Seen {
   readonly hasHint: boolean;
 }
 
+const saysOverloaded =
+  /overload|capacity|too busy|\bis busy|(?:high|heavy|peak) (?:demand|load|traffic)|slow.?down|too.?many.?requests/;
+
 const isUnclear = (status: number): boolean => status === 0 || status === 400;
 
 /** The first that fits. Words come before numbers where providers are known to send the wrong number. */
@@ -76,13 +79,13 @@ const rules: readonly (readonly [ProviderErrorKind, (seen: Seen) => boolean])[] 
         )),
   ],
   [
+    // a 503 that only says "unavailable", or comes from a proxy, is a broken server: `server` below
     'overloaded',
-    ({ status, words, said, hasHint }) =>
+    ({ status, words, said }) =>
       status === 529 ||
       /overloaded/.test(words) ||
       (/overloaded/.test(said) && !isClientFault(status)) ||
-      (status === 503 &&
-        (hasHint || /capacity|unavailable|try again|busy|loading/.test(`${words} ${said}`))),
+      (status === 503 && saysOverloaded.test(`${words} ${said}`)),
   ],
   [
     'rate_limit',
