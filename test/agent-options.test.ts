@@ -1,4 +1,12 @@
-import { AgentBuilder, createAgent } from 'onward';
+import {
+  AgentBuilder,
+  createAgent,
+  ErrorPolicy,
+  noProgressLimit,
+  sessionStepsLimit,
+  SessionRuntime,
+} from 'onward';
+import { memoryStore } from 'onward/stores/memory';
 import { DeterministicDriver, mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { refusal } from './setup/sessions.ts';
@@ -95,6 +103,42 @@ describe('misconfiguration is refused: what was seen, what was expected', () => 
       'invalid_tool',
       (b) => b.withTools(odd({ name: 'a', execute: () => 1 })).build(),
       'withTools got an object with name, execute, expected what defineTool()',
+    ],
+    [
+      'half a step',
+      'invalid_option',
+      (b) => b.withMaxSteps(2.5),
+      'withMaxSteps got 2.5, expected a whole number above 0.',
+    ],
+    [
+      'half a step through createAgent',
+      'invalid_option',
+      () => createAgent({ driver: DeterministicDriver.fromResponses('a'), maxSteps: 2.5 }),
+      'StepsLimit got 2.5, expected a whole number above 0.',
+    ],
+    [
+      'half a step of a session',
+      'invalid_option',
+      (b) => b.addContinuationCriteria(sessionStepsLimit(7.1)).build(),
+      'SessionStepsLimit got 7.1, expected a whole number above 0.',
+    ],
+    [
+      'half a retry',
+      'invalid_option',
+      (b) => b.withErrorPolicy(ErrorPolicy.retryAll(1.5)),
+      'ErrorPolicy.maxRetries got 1.5, expected a whole number',
+    ],
+    [
+      'half a repeat',
+      'invalid_option',
+      (b) => b.addContinuationCriteria(noProgressLimit(1.5)).build(),
+      'NoProgressLimit got 1.5, expected a whole number above 0.',
+    ],
+    [
+      'half a message',
+      'invalid_option',
+      (b) => new SessionRuntime({ store: memoryStore(), agents: [b.build()], maxMessages: 1.5 }),
+      'SessionRuntime maxMessages got 1.5, expected a whole number above 0.',
     ],
     ['a missing tool', 'invalid_tool', (b) => b.withTools(odd(undefined)).build(), 'got undefined'],
     [

@@ -59,6 +59,29 @@ describe('an agent as a tool', () => {
     await takesAnotherTurn(state);
   });
 
+  it('that was stopped returns its last words, also where its last steps had none', async () => {
+    const said = ['Two lamps in the hall.', 'Another in the yard.', ' \n', ''];
+    const child = builder(
+      'helper',
+      said.map((text) => toolCall('look', {}, text)),
+      mockTool('look'),
+    )
+      .withMaxSteps(said.length)
+      .build();
+    const value = { stopped: 'steps_limit', text: 'Another in the yard.' };
+    expect(firstResult(await rootOf(child).run('go'))).toMatchObject({ kind: 'ok', value });
+  });
+
+  it('that was stopped without a word returns no text', async () => {
+    const child = builder('helper', [toolCall('look')], mockTool('look'))
+      .withMaxSteps(1)
+      .build();
+    expect(firstResult(await rootOf(child).run('go')).value).toEqual({
+      stopped: 'steps_limit',
+      text: '',
+    });
+  });
+
   it('that was stopped by its own tool returns so, and the parent goes on', async () => {
     const brake = mockTool('brake', (_args: unknown, c: { requestStop(r: string): void }) => {
       c.requestStop('enough');

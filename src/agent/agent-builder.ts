@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { ContinuationCriterion, LandingReserve } from '../continuation/criterion.ts';
 import type { TimeLimit } from '../continuation/criteria/time-limit.ts';
 import type { ErrorContextResolver } from '../continuation/error-context-resolver.ts';
-import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive, whole } from '../errors/agent-error.ts';
 import type { ErrorPolicy, ErrorPolicyJSON } from '../errors/error-policy.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { InferenceDriver, ToolChoice } from '../inference/inference-driver.ts';
@@ -63,7 +63,7 @@ export class AgentBuilder {
   }
   /** Answered steps per execution; failed model calls are bounded by the error policy. */
   withMaxSteps(maxSteps: number): AgentBuilder {
-    return this.#with({ maxSteps: positive('withMaxSteps', maxSteps) });
+    return this.#with({ maxSteps: whole('withMaxSteps', maxSteps) });
   }
   withMaxTokens(maxTokens: number): AgentBuilder {
     return this.#with({ maxTokens: positive('withMaxTokens', maxTokens) });

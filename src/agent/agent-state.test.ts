@@ -7,7 +7,7 @@ import { DeterministicDriver } from '../testing/deterministic-driver.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { AgentBuilder } from './agent-builder.ts';
-import { AgentState } from './agent-state.ts';
+import { AgentState, type AgentStateJSON } from './agent-state.ts';
 
 const ran = (): Promise<AgentState> =>
   agentFor(ScenarioStep.toolCall('search', { query: 'x' }), 'found').run('go');
@@ -33,6 +33,42 @@ describe('value objects', () => {
     for (const step of state.steps) expect(Object.isFrozen(step)).toBe(true);
     for (const step of AgentState.from(state.toJSON()).steps)
       expect(Object.isFrozen(step)).toBe(true);
+  });
+
+  it('info and execution are frozen with all they hold: in a run, in JSON that was read, in what with() makes', async () => {
+    const agent = AgentBuilder.base()
+      .withModel(
+        DeterministicDriver.fromSteps(ScenarioStep.toolCall('look'), ScenarioStep.final('done')),
+      )
+      .withTools(mockTool('look', 1))
+      .withMaxSteps(1)
+      .build();
+    const stopped = await agent.run('go');
+    const granted = await agent.resume(stopped, { grant: { steps: 2 } });
+    const json = JSON.parse(JSON.stringify(granted)) as AgentStateJSON;
+    const states = [
+      AgentState.empty(),
+      stopped,
+      granted,
+      AgentState.from(json),
+      granted.addExecutionTime(1),
+      granted.with({ execution: { ...granted.execution, grants: { steps: 9 } } }),
+      agent.stop(AgentState.from(json)),
+    ];
+    for (const { info, execution } of states)
+      for (const part of [
+        info,
+        info.usage,
+        execution,
+        execution.usage,
+        execution.grants,
+        execution.succeededTools,
+      ])
+        expect(Object.isFrozen(part)).toBe(true);
+    // the document of the caller stays the caller's
+    expect(Object.isFrozen(json.execution.grants)).toBe(false);
+    expect(() => Object.assign(granted.execution.grants, { steps: 1e9 })).toThrowError(TypeError);
+    expect(granted.execution.grants).toEqual({ steps: 2 });
   });
 
   it('what takes one also takes its JSON', async () => {

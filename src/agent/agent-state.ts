@@ -12,7 +12,14 @@ import { Message, type MessageInput, type MessageJSON } from '../messages/messag
 import { Messages } from '../messages/messages.ts';
 import { AgentStatus, isOpen } from './agent-status.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
-import { newExecution, newSessionInfo, type Execution, type SessionInfo } from './execution.ts';
+import {
+  frozenExecution,
+  frozenInfo,
+  newExecution,
+  newSessionInfo,
+  type Execution,
+  type SessionInfo,
+} from './execution.ts';
 import { readStateDocument } from './state-document.ts';
 
 /** Why the run waits: `approval`, `requested` (a tool asked), `handover` (the caller left `iterate`), or an owner's own word. */
@@ -86,8 +93,9 @@ export class AgentState implements AgentStateData {
     this.parentAgentId =
       patch.parentAgentId === undefined ? base.parentAgentId : patch.parentAgentId;
     this.status = patch.status === undefined ? base.status : patch.status;
-    this.info = patch.info === undefined ? base.info : patch.info;
-    this.execution = patch.execution === undefined ? base.execution : patch.execution;
+    this.info = patch.info === undefined ? base.info : frozenInfo(patch.info);
+    this.execution =
+      patch.execution === undefined ? base.execution : frozenExecution(patch.execution);
     this.executionStartedAt =
       patch.executionStartedAt === undefined ? base.executionStartedAt : patch.executionStartedAt;
     this.messages = patch.messages === undefined ? base.messages : patch.messages;
@@ -126,12 +134,17 @@ export class AgentState implements AgentStateData {
       partialOutput: null,
       metadata: {},
     };
-    return new AgentState(fresh, {});
+    return new AgentState(fresh, fresh);
   }
 
   /** Revives a state from its JSON, migrating older documents; `executionStartedAt` is never restored. */
   static from(json: AgentState | AgentStateJSON | JsonObject): AgentState {
-    return json instanceof AgentState ? json : new AgentState(readStateDocument(json), {});
+    return json instanceof AgentState ? json : AgentState.#read(json);
+  }
+
+  static #read(json: unknown): AgentState {
+    const data = readStateDocument(json);
+    return new AgentState(data, data);
   }
 
   /** The unfinished step, else the last one. */

@@ -71,6 +71,20 @@ export const newSessionInfo = (at: string): SessionInfo => ({
   cumulativeExecutionSeconds: 0,
 });
 
+/** Freezes the totals with all they hold: a state never changes, and a grant is not given by writing to it. */
+export function frozenExecution(execution: Execution): Execution {
+  Object.freeze(execution.usage);
+  Object.freeze(execution.grants);
+  Object.freeze(execution.succeededTools);
+  if (execution.stopRequest !== null) Object.freeze(execution.stopRequest);
+  return Object.freeze(execution);
+}
+
+export function frozenInfo(info: SessionInfo): SessionInfo {
+  Object.freeze(info.usage);
+  return Object.freeze(info);
+}
+
 /** What one stretch of a step adds to the accounts. */
 export interface Booking {
   readonly at: string;

@@ -103,9 +103,18 @@ function firstState(parent: Run, args: unknown): AgentState {
 function valueOf(ended: AgentState, name: string): unknown {
   if (ended.status === 'paused') return new NestedPause(ended);
   if (ended.status === 'completed') return toJsonValue(ended.output);
-  if (ended.status === 'stopped') return { stopped: ended.stopReason, text: ended.outputText };
+  if (ended.status === 'stopped') return { stopped: ended.stopReason, text: lastText(ended) };
   const why = ended.lastContinuationOutcome?.decisive?.reason ?? 'it failed';
   throw new Error(`The agent behind "${name}" failed: ${why}.`);
+}
+
+/** The last words of an execution: a step that only called tools has none. */
+function lastText({ messages, execution }: AgentState): string {
+  for (let i = messages.length - 1; i >= execution.firstMessage; i--) {
+    const message = messages.at(i);
+    if (message?.isAssistant() && message.text.trim() !== '') return message.text;
+  }
+  return '';
 }
 
 /** A state that names another agent cannot go on here. */

@@ -26,7 +26,14 @@ export function readStateDocument(json: unknown): AgentStateData {
     ...document,
     version: STATE_VERSION,
     info: { ...info, usage: { ...zeroUsage, ...info.usage } },
-    execution: { ...execution, usage: { ...zeroUsage, ...execution.usage } },
+    // copies all the way down: the state freezes them, and the document stays the caller's
+    execution: {
+      ...execution,
+      usage: { ...zeroUsage, ...execution.usage },
+      grants: { ...execution.grants },
+      succeededTools: [...execution.succeededTools],
+      stopRequest: execution.stopRequest && { ...execution.stopRequest },
+    },
     executionStartedAt: null,
     messages: readMessages(document.messages),
     steps: AppendOnly.of(document.steps.map(readStep)),

@@ -1,4 +1,4 @@
-import { invalidOption, positive } from '../errors/agent-error.ts';
+import { invalidOption, whole } from '../errors/agent-error.ts';
 
 export interface BroadcastSettings {
   /** Chunks of text and of tool arguments while they are made. */
@@ -57,7 +57,7 @@ export class BroadcastConfig implements BroadcastSettings {
       if (name.startsWith('include')) {
         if (typeof value !== 'boolean')
           throw invalidOption(`BroadcastConfig ${name}`, value, 'true or false');
-      } else positive(`BroadcastConfig ${name}`, value as number);
+      } else whole(`BroadcastConfig ${name}`, value as number);
     }
     this.includeStream = all.includeStream;
     this.includeSteps = all.includeSteps;

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../clock.ts';
-import { AgentError, positive } from '../errors/agent-error.ts';
+import { AgentError, positive, whole } from '../errors/agent-error.ts';
 import { channelOf, type Envelope } from './envelope.ts';
 import type { Broadcast, Broadcaster } from './broadcaster.ts';
 import { checkType, heartbeat, retryLine, type SsePlace } from './sse-frame.ts';
@@ -70,10 +70,10 @@ interface Entry {
 /** A broadcaster whose listeners are event streams of this process. */
 export function sseHub(options: SseHubOptions = {}): SseHub {
   const { clock = systemClock, random = Math.random, tail: tailOption = {} } = options;
-  const bufferBytes = positive('sseHub bufferBytes', options.bufferBytes ?? 65_536);
+  const bufferBytes = whole('sseHub bufferBytes', options.bufferBytes ?? 65_536);
   const heartbeatMs = positive('sseHub heartbeatMs', options.heartbeatMs ?? 15_000);
   const retryMs = positive('sseHub retryMs', options.retryMs ?? 2_000);
-  const maxReaders = positive('sseHub maxReaders', options.maxReaders ?? 10_000);
+  const maxReaders = whole('sseHub maxReaders', options.maxReaders ?? 10_000);
   const times = tailOption === false ? null : tailTimes(tailOption);
   const entries = new Map<string, Entry>();
   let readers = 0;

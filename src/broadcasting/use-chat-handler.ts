@@ -1,4 +1,4 @@
-import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, positive, whole } from '../errors/agent-error.ts';
 import { isSessionId } from '../sessions/check-names.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { Session } from '../sessions/session.ts';
@@ -58,7 +58,7 @@ class ChatHandler {
     this.#options = options;
     this.#tails = new LiveTails(options.runtime);
     this.#pollMs = positive('chatHandler pollMs', pollMs);
-    this.#maxBodyBytes = positive('chatHandler maxBodyBytes', maxBodyBytes);
+    this.#maxBodyBytes = whole('chatHandler maxBodyBytes', maxBodyBytes);
   }
 
   async handle(request: Request): Promise<Response> {

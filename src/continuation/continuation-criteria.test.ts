@@ -5,6 +5,7 @@ import { ContinuationCriteria } from './continuation-criteria.ts';
 import type { ContinuationCriterion, CriterionContext } from './criterion.ts';
 import type { ContinuationDecision } from './decision.ts';
 import { stepsLimit } from './criteria/steps-limit.ts';
+import type { RunView } from './run-view.ts';
 import { forbidOrder, StopReason } from './stop-reason.ts';
 
 const state = runView();
@@ -27,6 +28,42 @@ describe('ContinuationCriteria.evaluate', () => {
       resolvedBy: 'ContinuationCriteria',
     });
     expect(outcome.explain()).toBe('Completed, says ContinuationCriteria: no criteria were asked.');
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, 'got undefined, expected a run view with an object'],
+    [null, 'got null'],
+    ['a text', 'got "a text"'],
+    [7, 'got 7'],
+    [[], 'got an array of 0, expected a run view with an execution'],
+    [{}, 'got an empty object, expected a run view with an execution'],
+    [{ execution: null }, 'expected a run view with an execution'],
+    [{ execution: {} }, 'expected a run view with execution.grants'],
+    [{ ...state, execution: { ...state.execution, grants: null } }, 'execution.grants'],
+    [{ ...state, execution: { ...state.execution, id: 7 } }, 'execution.id'],
+    [{ ...state, execution: { ...state.execution, usage: undefined } }, 'execution.usage'],
+    [{ ...state, info: undefined }, 'info.usage'],
+    [{ ...state, steps: undefined }, 'steps.at()'],
+    [{ ...state, currentStep: undefined, version: 1, agentId: 'a', steps: {} }, 'AgentState.from'],
+  ])('what is no run view is refused with what was expected: %j', (view, message) => {
+    const criteria = ContinuationCriteria.from(stepsLimit(3));
+    const given = view as RunView;
+    for (const ask of [
+      () => criteria.evaluate(given),
+      () => criteria.canContinue(given),
+      () => criteria.decide(given),
+      () => criteria.landing(given, now, { tokens: 1, seconds: 1 }),
+      () => criteria.budget(given, now),
+      () => criteria.remainingMs(given, now),
+      () => ContinuationCriteria.from().evaluate(given),
+    ])
+      expect(ask).toThrowError(
+        expect.objectContaining({
+          name: 'AgentError',
+          code: 'invalid_state',
+          message: expect.stringContaining(message),
+        }),
+      );
   });
 
   it('asks every criterion exactly once, ordinary ones first, also after a forbid', () => {

@@ -7,7 +7,7 @@ import type { ContinuationCriterion, CriterionContext, LandingReserve } from './
 import { isDecision, type ContinuationDecision } from './decision.ts';
 import { ContinuationEvaluation } from './evaluation.ts';
 import { ContinuationOutcome } from './outcome.ts';
-import type { RunView } from './run-view.ts';
+import { checkRunView, type RunView } from './run-view.ts';
 import { forbidOrder, StopReason } from './stop-reason.ts';
 
 /** All voices of an agent. Asks every one of them, always: a stop is explained by all, not by the first. */
@@ -51,8 +51,8 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     const criteria = this.#criteria;
     const isLimit = this.#isLimit;
     const evaluations = new Array<ContinuationEvaluation>(criteria.length);
-    const { grants } = state.execution;
-    const first: CriterionContext = { workPending: false, grants, now };
+    const first = contextOf(state, now, false);
+    const { grants } = first;
     let strongest: ContinuationDecision = 'allow';
     for (let i = 0; i < criteria.length; i++) {
       if (isLimit[i]) continue;
@@ -83,7 +83,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
 
   /** Name of the limit whose last allowed step comes next, by the order of stop reasons; null if none. */
   landing(state: S, now: number, reserve: LandingReserve): string | null {
-    const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
+    const context = contextOf(state, now, true);
     const due = this.#criteria.filter(
       (c) => quietly(() => c.landsNext?.(state, context, reserve)) === true,
     );
@@ -95,7 +95,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
 
   /** What each limit has used of its budget, in words: "3 of 20 steps". */
   budget(state: S, now: number): readonly string[] {
-    const context: CriterionContext = { workPending: false, grants: state.execution.grants, now };
+    const context = contextOf(state, now, false);
     return this.#criteria
       .filter((c) => c.kind === 'limit')
       .map((c) => ask(c, state, context).reason);
@@ -103,7 +103,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
 
   /** Milliseconds until the first time limit must cut a hanging call; Infinity without one. */
   remainingMs(state: S, now: number): number {
-    const context: CriterionContext = { workPending: true, grants: state.execution.grants, now };
+    const context = contextOf(state, now, true);
     let least = Number.POSITIVE_INFINITY;
     for (const criterion of this.#timed) {
       const left = quietly(() => criterion.remainingMs?.(state, context));
@@ -111,6 +111,11 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     }
     return least;
   }
+}
+
+function contextOf(state: RunView, now: number, workPending: boolean): CriterionContext {
+  checkRunView(state);
+  return { workPending, grants: state.execution.grants, now };
 }
 
 /** A criterion that throws here is heard in its verdict; it must not end the run. */

@@ -6,8 +6,27 @@ describe('grants', () => {
     expect(grantKinds).toEqual(['steps', 'tokens', 'cost', 'seconds', 'retries']);
   });
 
-  it.each(grantKinds)('%s: a finite amount above 0 is a grant', (kind) => {
+  it.each(grantKinds)('%s: a whole amount above 0 is a grant', (kind) => {
+    expect(checkedGrant({ [kind]: 2 })).toEqual({ [kind]: 2 });
+  });
+
+  it.each(['tokens', 'cost', 'seconds'])('%s: a part of one is a grant', (kind) => {
     expect(checkedGrant({ [kind]: 0.5 })).toEqual({ [kind]: 0.5 });
+  });
+
+  it.each<[unknown, string]>([
+    [{ steps: 0.5 }, '{ steps: 0.5 }, expected a whole number of steps.'],
+    [{ steps: 2.000_001 }, '{ steps: 2.000001 }, expected a whole number of steps.'],
+    [{ retries: 1.5 }, '{ retries: 1.5 }, expected a whole number of retries.'],
+    [{ steps: 1e300 }, '{ steps: 1e+300 }, expected a whole number of steps.'],
+    [{ tokens: 1e300 }, '{ tokens: 1e+300 }, expected at most 9007199254740991.'],
+  ])('%j is refused: %s', (grant, message) => {
+    expect(() => checkedGrant(grant)).toThrowError(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringContaining(message),
+      }),
+    );
   });
 
   it.each<[unknown, string, string]>([
@@ -40,5 +59,10 @@ describe('grants', () => {
     expect(first).toEqual({ steps: 2 });
     expect(second).toEqual({ steps: 5, seconds: 10 });
     expect(Object.isFrozen(second)).toBe(true);
+  });
+
+  it('a sum stays a number that JSON can keep', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(addGrants({ tokens: most }, { tokens: most })).toEqual({ tokens: most });
   });
 });

@@ -1,4 +1,4 @@
-import { AgentError, show } from '../errors/agent-error.ts';
+import { AgentError, isWhole, show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 
 /** Extra budget for one execution, added to its limits when a stopped run is resumed. */
@@ -14,7 +14,18 @@ export type GrantKind = keyof Grants;
 
 export const grantKinds: readonly GrantKind[] = ['steps', 'tokens', 'cost', 'seconds', 'retries'];
 
-/** Refuses what could not extend a limit: unknown kinds, zero, negative and endless amounts. */
+/** Kinds that count things: half a step cannot be granted. */
+const wholeKinds: ReadonlySet<string> = new Set<GrantKind>(['steps', 'retries']);
+
+/** More than any run can use, and still an exact number when grants add up. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
+const isAmount = (kind: string, amount: unknown): boolean =>
+  wholeKinds.has(kind)
+    ? isWhole(amount)
+    : typeof amount === 'number' && amount > 0 && amount <= MOST;
+
+/** Refuses what could not extend a limit: unknown kinds, zero, negative, endless amounts, and half a step. */
 export function checkedGrant(grant: unknown): Grants {
   const expected = `amounts above 0 for ${grantKinds.join(', ')}`;
   if (!isRecord(grant) || Object.keys(grant).length === 0)
@@ -23,12 +34,14 @@ export function checkedGrant(grant: unknown): Grants {
       `resume() got grant ${show(grant)}, expected ${expected}.`,
     );
   for (const [kind, amount] of Object.entries(grant)) {
-    const known = grantKinds.includes(kind as GrantKind);
-    if (!known || typeof amount !== 'number' || !Number.isFinite(amount) || amount <= 0)
-      throw new AgentError(
-        'invalid_option',
-        `resume() got grant { ${kind}: ${show(amount)} }, expected ${expected}.`,
-      );
+    const isKnown = grantKinds.some((known) => known === kind);
+    if (isKnown && isAmount(kind, amount)) continue;
+    const isNumber = typeof amount === 'number' && Number.isFinite(amount) && amount > 0;
+    const range = wholeKinds.has(kind) ? `a whole number of ${kind}` : `at most ${MOST}`;
+    throw new AgentError(
+      'invalid_option',
+      `resume() got grant { ${kind}: ${show(amount)} }, expected ${isKnown && isNumber ? range : expected}.`,
+    );
   }
   return grant;
 }
@@ -37,7 +50,7 @@ export function addGrants(a: Grants, b: Grants): Grants {
   const sum: Partial<Record<GrantKind, number>> = { ...a };
   for (const kind of grantKinds) {
     const more = b[kind];
-    if (more !== undefined) sum[kind] = (sum[kind] ?? 0) + more;
+    if (more !== undefined) sum[kind] = Math.min(MOST, (sum[kind] ?? 0) + more);
   }
   return Object.freeze(sum);
 }

@@ -1,3 +1,4 @@
+import { AgentError, show } from '../errors/agent-error.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Grants } from './grants.ts';
@@ -61,6 +62,33 @@ export interface RunView {
   };
   readonly outputText: string;
 }
+
+/** Throws unless the value has the parts that criteria read: a criterion that fails on them would hide the mistake. */
+export function checkRunView(view: unknown): asserts view is RunView {
+  if (!isObject(view)) throw notRunView(view, 'an object');
+  const { steps, execution, info } = view as Partial<RunView>;
+  if (!isObject(execution)) throw notRunView(view, 'an execution');
+  if (!isObject(execution.grants)) throw notRunView(view, 'execution.grants');
+  if (typeof execution.id !== 'string') throw notRunView(view, 'execution.id');
+  if (!isObject(execution.usage)) throw notRunView(view, 'execution.usage');
+  if (!isObject(info) || !isObject(info.usage)) throw notRunView(view, 'info.usage');
+  if (!isObject(steps) || typeof steps.at !== 'function') throw notRunView(view, 'steps.at()');
+  if (!('currentStep' in view)) throw notRunView(view, 'currentStep');
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const notRunView = (seen: unknown, missing: string): AgentError => {
+  const isDocument = isObject(seen) && 'version' in seen && 'agentId' in seen;
+  const todo = isDocument
+    ? 'This looks like the JSON of a state: revive it with AgentState.from(json).'
+    : 'Pass an AgentState, such as the result of run().';
+  return new AgentError(
+    'invalid_state',
+    `ContinuationCriteria got ${show(seen)}, expected a run view with ${missing}. ${todo}`,
+    { details: { missing } },
+  );
+};
 
 /** The newest step of this execution whose ending still has to be judged: null at the start and after a grant. */
 export function stepToJudge(state: RunView): StepView | null {

@@ -74,3 +74,13 @@ export function positive(option: string, value: number): number {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   throw invalidOption(option, value, 'a finite number above 0');
 }
+
+/** Whether a value counts things: steps, tries, messages, bytes. Half of one is none. */
+export const isWhole = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) > 0;
+
+/** The same for what is counted: a fraction is refused. */
+export function whole(option: string, value: number): number {
+  if (isWhole(positive(option, value))) return value;
+  throw invalidOption(option, value, 'a whole number above 0');
+}

@@ -1,4 +1,4 @@
-import { invalidOption } from '../errors/agent-error.ts';
+import { invalidOption, isWhole } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 
 /** How much of a state the slim form keeps; `null` is no limit. */
@@ -70,7 +70,7 @@ export function checkedConfig(
   for (const [key, value] of given) {
     const option = `SlimSerializationConfig.${key}`;
     if (counts.some((count) => count === key)) {
-      if (value !== null && !(Number.isInteger(value) && (value as number) > 0))
+      if (value !== null && !isWhole(value))
         throw invalidOption(option, value, 'a whole number above 0, or null for no limit');
     } else if (!switches.some((name) => name === key))
       throw invalidOption(option, value, `one of ${[...counts, ...switches].join(', ')} instead`);

@@ -1,7 +1,7 @@
 import { BroadcastConfig } from '../broadcasting/broadcast-config.ts';
 import { sseEndpoint } from '../broadcasting/sse-endpoint.ts';
 import { systemClock } from '../clock.ts';
-import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import type { JsonObject } from '../json.ts';
 import {
   dressed,
@@ -41,7 +41,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const { runtime, clock = systemClock, cors = null, pusher } = options;
   const { rateLimit = { requests: 600, seconds: 60 }, maxStreams = 20 } = options;
   const basePath = checkedBase(options.basePath ?? '/api');
-  const maxBodyBytes = positive('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
+  const maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
   const config = options.broadcast ?? BroadcastConfig.debug(roomy);
   const site = siteRules(cors);
   const errors = reporter(options.onError);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { positive } from '../errors/agent-error.ts';
+import { whole } from '../errors/agent-error.ts';
 import { ApiRefusal } from './refusal.ts';
 
 export interface OpenStreamsOptions {
@@ -21,7 +21,7 @@ export interface OpenStreams {
 
 export function openStreams(options: OpenStreamsOptions): OpenStreams {
   const { isWelcome, clock } = options;
-  const maxStreams = positive('maxStreams', options.maxStreams);
+  const maxStreams = whole('maxStreams', options.maxStreams);
   const counts = new Map<string, number>();
   const watches = new Set<() => void>();
 

@@ -1,4 +1,4 @@
-import { AgentError, positive } from '../errors/agent-error.ts';
+import { AgentError, whole } from '../errors/agent-error.ts';
 
 /** Decides who tries to work on a session, and when. It may forget everything: the store knows what is open. */
 export interface ExecutionQueue {
@@ -23,8 +23,8 @@ export interface InProcessQueueOptions {
 
 /** The default queue: in memory, first come first served, one turn per session at a time. */
 export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQueue {
-  const concurrency = positive('inProcessQueue concurrency', options.concurrency ?? 50);
-  const maxWaiting = positive('inProcessQueue maxWaiting', options.maxWaiting ?? 10_000);
+  const concurrency = whole('inProcessQueue concurrency', options.concurrency ?? 50);
+  const maxWaiting = whole('inProcessQueue maxWaiting', options.maxWaiting ?? 10_000);
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   let work: ((sessionId: string) => Promise<void>) | null = null;

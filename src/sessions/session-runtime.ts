@@ -2,7 +2,7 @@ import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
 import { systemClock, type Clock } from '../clock.ts';
-import { invalidOption, positive } from '../errors/agent-error.ts';
+import { invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
@@ -41,7 +41,7 @@ export class SessionRuntime {
 
   constructor(options: SessionRuntimeOptions) {
     const { store, agents, clock = systemClock, maxMessages = 200 } = options;
-    positive('SessionRuntime maxMessages', maxMessages);
+    whole('SessionRuntime maxMessages', maxMessages);
     this.clock = clock;
     this.#lookup = new SessionLookup(store, agents, clock, { maxMessages });
     this.#crew = new SessionCrew(this.#lookup, options);

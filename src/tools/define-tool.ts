@@ -1,4 +1,4 @@
-import { AgentError, positive, show } from '../errors/agent-error.ts';
+import { AgentError, positive, show, whole } from '../errors/agent-error.ts';
 import { readySchema, type AnySchema, type JsonSchema, type OutputOf } from './schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
@@ -44,7 +44,7 @@ export function defineTool<S extends AnySchema, Deps = Record<string, unknown>>(
     jsonSchema: schema.jsonSchema,
     check: schema.check,
     timeoutMs: positive(`Tool "${name}" timeoutMs`, spec.timeoutMs ?? DEFAULT_TIMEOUT_MS),
-    maxResultChars: positive(
+    maxResultChars: whole(
       `Tool "${name}" maxResultChars`,
       spec.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     ),

@@ -1,4 +1,4 @@
-import { positive } from '../../errors/agent-error.ts';
+import { positive, whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from '../criterion.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
 import type { GrantKind } from '../grants.ts';
@@ -22,6 +22,8 @@ export interface LimitSpec {
   limit?(state: RunView, context: CriterionContext): number;
   /** How much of it a soft landing keeps back for the last answer. */
   reserve?(reserve: LandingReserve): number;
+  /** Counts things, such as steps: a limit of 2.5 is refused. */
+  readonly isWhole?: boolean;
   /** Time limits count in seconds, cut hanging calls, and look ahead over a wait. */
   readonly isTime?: boolean;
 }
@@ -35,7 +37,8 @@ const ROUNDING = 1e-6;
  */
 export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   const { name, max, unit, stopReason, grant } = spec;
-  positive(name, max);
+  if (spec.isWhole) whole(name, max);
+  else positive(name, max);
   const limitOf = (state: RunView, context: CriterionContext): number =>
     spec.limit?.(state, context) ?? max + (grant ? (context.grants[grant] ?? 0) : 0);
   const count = counter(spec);

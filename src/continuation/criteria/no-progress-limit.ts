@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../json.ts';
-import { positive } from '../../errors/agent-error.ts';
+import { whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import type { ContinuationEvaluation } from '../evaluation.ts';
 import type { RunView } from '../run-view.ts';
@@ -9,7 +9,7 @@ const name = 'NoProgressLimit';
 
 /** Forbids once the same tool got the same arguments and gave the same result `times` in a row. */
 export const noProgressLimit = (times: number): ContinuationCriterion => {
-  positive(name, times);
+  whole(name, times);
   return {
     name,
     kind: 'limit',

@@ -1,4 +1,4 @@
-import { positive } from '../../errors/agent-error.ts';
+import { whole } from '../../errors/agent-error.ts';
 import { uuid } from '../../ids.ts';
 import type {
   AgentRow,
@@ -56,7 +56,7 @@ export function keyValueStore(
 
   return {
     name: driver.name,
-    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
 
     create: (row) =>

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../clock.ts';
-import { positive } from '../../errors/agent-error.ts';
+import { whole } from '../../errors/agent-error.ts';
 import type { SessionRow } from '../session-rows.ts';
 import type { Commit, SessionStore, StoreCodec } from '../session-store.ts';
 import {
@@ -60,7 +60,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 
   return {
     name: 'memory',
-    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
 
     async create(row) {

@@ -1,4 +1,4 @@
-import { invalidOption, positive } from '../../errors/agent-error.ts';
+import { invalidOption, whole } from '../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { writeCommit } from './postgres-commit.ts';
 import { openDatabase, type PoolLike } from './postgres-pool.ts';
@@ -45,14 +45,14 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
   const db = openDatabase({
     connectionString,
     pool,
-    poolSize: positive('poolSize', options.poolSize ?? 10),
+    poolSize: whole('poolSize', options.poolSize ?? 10),
     synchronousCommit: waits[durability ?? (pool ? 'server' : 'process')],
     prepare: (opened) => migrate(opened, schema),
   });
 
   return {
     name: 'postgres',
-    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
     ...sessionReads(db, schema),
     ...sessionWork(db, schema),

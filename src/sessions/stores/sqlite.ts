@@ -1,4 +1,4 @@
-import { AgentError, invalidOption, positive } from '../../errors/agent-error.ts';
+import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { groupCommit, type GroupCommit } from './group-commit.ts';
 import { commits } from './sqlite-commit.ts';
@@ -86,7 +86,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   return {
     name: 'sqlite',
-    maxBytes: positive('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
+    maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
     ...(codec && { codec }),
     create: write('create'),
     find: read('find'),

@@ -1,0 +1,44 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { fencesOf } from '../docs-tools/markdown.ts';
+import { guides } from '../docs-tools/pages.ts';
+import { printedBy, steady } from './setup/samples.ts';
+
+/** Samples of sessions: a machine under load must change neither their output nor their end. */
+const page = 'docs/troubleshooting.md';
+const folder = resolve(`build/samples-under-load-${process.pid}`);
+mkdirSync(folder, { recursive: true });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => vi.restoreAllMocks());
+
+const samples = guides()
+  .filter(({ file }) => file === page)
+  .flatMap(({ text }) => fencesOf(text))
+  .filter(({ language, code }) => language === 'ts' && code.includes('SessionRuntime'))
+  .map(({ code, next, line }) => ({ line, code, prints: steady(next?.code ?? '') }));
+
+/** As if the process got no CPU for longer than the leases of the samples, before every nth reading of a clock. */
+function pauseBeforeReading(nth: number): void {
+  const date = Date.now.bind(Date);
+  const fine = performance.now.bind(performance);
+  let readings = 0;
+  let away = 0;
+  const later = (): number => (++readings % nth === 0 ? (away += 250) : away);
+  vi.spyOn(Date, 'now').mockImplementation(() => date() + later());
+  vi.spyOn(performance, 'now').mockImplementation(() => fine() + later());
+}
+
+describe('samples of sessions, on a machine under load', () => {
+  it('there are some', () => expect(samples.length).toBeGreaterThan(1));
+
+  it.each(
+    samples.flatMap((sample) => [2, 3, 5, 7, 11, 17].map((nth) => ({ ...sample, nth }))),
+  )(`${page}:$line prints the same, away before reading $nth of the clock`, async (sample) => {
+    const { line, code, prints, nth } = sample;
+    const file = `${folder}/sample-${line}-${nth}.ts`;
+    writeFileSync(file, code);
+    pauseBeforeReading(nth);
+    expect(await printedBy(file)).toBe(prints);
+  });
+});
