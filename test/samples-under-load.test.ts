@@ -32,13 +32,14 @@ function pauseBeforeReading(nth: number): void {
 describe('samples of sessions, on a machine under load', () => {
   it('there are some', () => expect(samples.length).toBeGreaterThan(1));
 
-  it.each(
-    samples.flatMap((sample) => [2, 3, 5, 7, 11, 17].map((nth) => ({ ...sample, nth }))),
-  )(`${page}:$line prints the same, away before reading $nth of the clock`, async (sample) => {
-    const { line, code, prints, nth } = sample;
-    const file = `${folder}/sample-${line}-${nth}.ts`;
-    writeFileSync(file, code);
-    pauseBeforeReading(nth);
-    expect(await printedBy(file)).toBe(prints);
-  });
+  it.each(samples.flatMap((sample) => [2, 3, 5, 7, 11, 17].map((nth) => ({ ...sample, nth }))))(
+    `${page}:$line prints the same, away before reading $nth of the clock`,
+    async (sample) => {
+      const { line, code, prints, nth } = sample;
+      const file = `${folder}/sample-${line}-${nth}.ts`;
+      writeFileSync(file, code);
+      pauseBeforeReading(nth);
+      expect(await printedBy(file)).toBe(prints);
+    },
+  );
 });
