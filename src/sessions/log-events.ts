@@ -18,6 +18,11 @@ type Line = readonly [
   fields: Fields,
   outcome?: OutcomePlace,
 ];
+/** As the first stores wrote it. */
+type FirstLine = readonly [
+  agent: number,
+  event: Fields & Pick<EventNote, 'type' | 'index' | 'at'> & { readonly outcomeAt?: OutcomePlace },
+];
 
 /** The events of one commit in one row: who told them is said once, and a verdict that a step has is only pointed at. */
 export interface LogEntry {
@@ -61,7 +66,7 @@ export async function readLog(
   { id }: SessionRow,
   rows: readonly EventRow[],
 ): Promise<readonly NumberedEvent[]> {
-  const entries = await reader.values<LogEntry>(rows);
+  const entries = (await reader.values<LogEntry>(rows)).map(presentForm);
   const outcomes = await outcomesOf(reader, id, entries);
   return entries.flatMap(({ agents, events }, i) => {
     const { seq: last = 0, executionId = '' } = rows[i] ?? {}; // one value per row
@@ -78,6 +83,17 @@ export async function readLog(
     });
   });
 }
+
+const presentForm = ({ agents, events }: LogEntry): LogEntry => ({
+  agents,
+  events: (events as readonly (Line | FirstLine)[]).map((line) => {
+    if (line.length !== 2) return line;
+    const [agent, { type, index, at, outcomeAt, ...fields }] = line;
+    return outcomeAt
+      ? [agent, type, index, at, fields, outcomeAt]
+      : [agent, type, index, at, fields];
+  }),
+});
 
 const placeName = (key: string, position: number): string => `${position}:${key}`;
 

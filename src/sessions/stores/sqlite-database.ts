@@ -1,5 +1,5 @@
 import { AgentError } from '../../errors/agent-error.ts';
-import { migrate } from './sqlite-schema.ts';
+import { migrate } from './sqlite-migrate.ts';
 
 export type SqliteValue = string | number | null;
 
@@ -23,7 +23,13 @@ interface SqliteModule {
 /** The part of Node we need, asked for by name so that bundlers leave it alone. */
 interface Builtins {
   (name: 'node:sqlite'): SqliteModule | undefined;
-  (name: 'node:fs'): { mkdirSync(path: string, options: { recursive: true }): unknown } | undefined;
+  (name: 'node:fs'):
+    | {
+        mkdirSync(path: string, options: { recursive: true }): unknown;
+        openSync(path: string, flags: string, mode: number): number;
+        closeSync(file: number): void;
+      }
+    | undefined;
   (name: 'node:path'): { dirname(path: string): string } | undefined;
 }
 
@@ -41,7 +47,7 @@ const SQLITE_BUSY = 5;
 export async function openDatabase(file: SqliteFile): Promise<SqliteDatabase> {
   const { DatabaseSync } = await sqliteModule();
   const deadline = Date.now() + file.busyTimeoutMs;
-  makeFolder(file.path);
+  makeFile(file.path);
   for (;;) {
     const db = new DatabaseSync(file.path);
     try {
@@ -56,7 +62,7 @@ export async function openDatabase(file: SqliteFile): Promise<SqliteDatabase> {
   }
 }
 
-function prepareFile(db: SqliteDatabase, { durability, busyTimeoutMs }: SqliteFile): void {
+function prepareFile(db: SqliteDatabase, { path, durability, busyTimeoutMs }: SqliteFile): void {
   db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeoutMs)}`);
   // of a new file: a state and the rows of a step fit on fewer, larger pages, and pages are what a commit costs
   db.exec('PRAGMA page_size = 8192');
@@ -67,7 +73,7 @@ function prepareFile(db: SqliteDatabase, { durability, busyTimeoutMs }: SqliteFi
   // with the defaults, 50 busy sessions read their pages again and again, and copy them to the file as often
   db.exec('PRAGMA cache_size = -32768');
   db.exec('PRAGMA wal_autocheckpoint = 4000');
-  migrate(db);
+  migrate(db, path);
 }
 
 /** Moves the log into the file, as far as others let it, and closes. */
@@ -98,10 +104,18 @@ async function sqliteModule(): Promise<SqliteModule> {
   );
 }
 
-function makeFolder(path: string): void {
-  if (path === ':memory:') return;
+/** Makes the folder, and an empty file that only its owner may read: SQLite gives the files beside it the same mode. */
+function makeFile(path: string): void {
+  const fs = builtin()?.('node:fs');
   const folder = builtin()?.('node:path')?.dirname(path);
-  if (folder !== undefined) builtin()?.('node:fs')?.mkdirSync(folder, { recursive: true });
+  if (path === ':memory:' || !fs || folder === undefined) return;
+  fs.mkdirSync(folder, { recursive: true });
+  try {
+    // only where there is none: to close a file that is in use would drop the locks of this process
+    fs.closeSync(fs.openSync(path, 'wx', 0o600));
+  } catch {
+    // it is there, or SQLite says why it cannot be made
+  }
 }
 
 const builtin = (): Builtins | undefined =>

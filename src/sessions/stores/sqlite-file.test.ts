@@ -1,6 +1,6 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   at,
   folder,
@@ -38,6 +38,27 @@ describe('the file', () => {
     expect(existsSync(path)).toBe(true);
     await store.close();
     expect(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+  });
+
+  it.each([0o022, 0o000])('is read by its owner alone, with umask %i', async (mask) => {
+    const before = process.umask(mask);
+    onTestFinished(() => void process.umask(before));
+    const path = newPath();
+    const store = sqliteStore({ path });
+    await store.create(session('s'));
+    const modes = ['', '-wal', '-shm'].map((name) => statSync(path + name).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    await store.close();
+  });
+
+  it('that is there keeps its mode', async () => {
+    const path = join(folder, 'shared.db');
+    writeFileSync(path, '');
+    chmodSync(path, 0o640);
+    const store = sqliteStore({ path });
+    await store.create(session('s'));
+    await store.close();
+    expect(statSync(path).mode & 0o777).toBe(0o640);
   });
 
   it('keeps everything when it is opened again', async () => {
@@ -146,6 +167,24 @@ describe('the file', () => {
       message: expect.stringMatching(/version 99.*Upgrade onward/),
     });
     await store.close();
+  });
+
+  it('of a newer release that only adds is used as it is', async () => {
+    const path = newPath();
+    const db = await open(path);
+    const newer = migrations.length + 1;
+    db.exec(`PRAGMA user_version = ${newer}; UPDATE compatibility SET version = ${newer}`);
+    db.exec('ALTER TABLE sessions ADD COLUMN later TEXT');
+    db.close();
+    const store = sqliteStore({ path });
+    await (
+      await held(store, 's')
+    )();
+    expect(await store.find('s')).toMatchObject({ id: 's' });
+    await store.close();
+    const again = await open(path);
+    expect(valueOf(again, 'user_version')).toBe(newer);
+    again.close();
   });
 
   it('of somebody else is refused, and not touched', async () => {

@@ -1,13 +1,12 @@
-import { AgentError } from '../../errors/agent-error.ts';
-import type { SqliteDatabase } from './sqlite-database.ts';
-
 /**
  * Rows are kept in the order in which they are written, beside an index, and not inside the index: what many sessions
  * write at once then fills few pages, and pages are what a commit costs. For the same reason history is indexed by era
  * first, a stretch of about a thousand commits of the whole file: the newest entries of all sessions stand together, and
  * `eras` says where those of one session are.
  *
- * Each brings a file from the version before to the next; one that was released is never changed.
+ * Each brings a file from the version before to the next. None is ever changed: a test compares their hashes, and
+ * another one opens files of each version. A migration only adds, so that processes of the previous release can keep the
+ * file open; one that they cannot live with sets `compatibility.oldest` to its own version.
  */
 export const migrations: readonly string[] = [
   `
@@ -166,44 +165,23 @@ export const migrations: readonly string[] = [
   INSERT INTO events SELECT 0, session, execution_id, seq, type, body FROM old_events ORDER BY rowid;
   DROP TABLE old_events;
   `,
+  `
+  CREATE INDEX IF NOT EXISTS calls_open ON calls (session, execution_id, state)
+    WHERE state = 'waiting' OR state = 'decided';
+  CREATE INDEX IF NOT EXISTS events_place ON events (era, session, seq);
+  CREATE TABLE compatibility (version INTEGER NOT NULL, oldest INTEGER NOT NULL) STRICT;
+  INSERT INTO compatibility (version, oldest) VALUES (3, 3);
+  `,
 ];
 
-/** Marks the files that are ours: the letters `onwd`. */
-const APPLICATION_ID = 0x6f6e7764;
-
-/** Brings the file to the newest version. Many processes may do this at once: the lock lets one in, the others look again. */
-export function migrate(db: SqliteDatabase): void {
-  if (versionOf(db) === migrations.length) return;
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    for (const migration of migrations.slice(versionOf(db))) db.exec(migration);
-    db.exec(`PRAGMA user_version = ${migrations.length}`);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-/** The version of the file, if it is one that we can work with. */
-function versionOf(db: SqliteDatabase): number {
-  const version = numberOf(db, 'PRAGMA user_version');
-  const tables = numberOf(db, 'SELECT count(*) FROM sqlite_schema');
-  const isOurs = numberOf(db, 'PRAGMA application_id') === APPLICATION_ID;
-  if (!isOurs && (version > 0 || tables > 0))
-    throw new AgentError(
-      'store_failed',
-      'The database holds something else than sessions. Give the store a file of its own.',
-    );
-  if (version > migrations.length)
-    throw new AgentError(
-      'store_failed',
-      `The database has version ${version}, written by a newer release; this one knows versions up to ${migrations.length}. Upgrade onward.`,
-      { details: { version, known: migrations.length } },
-    );
-  return version;
-}
-
-const numberOf = (db: SqliteDatabase, sql: string): number =>
-  Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+/**
+ * Run before the migration from a version, for files that were written before the migrations were frozen: the first
+ * files of version 1 lack an index that the next migration drops.
+ */
+export const repairs: ReadonlyMap<number, string> = new Map([
+  [
+    1,
+    `CREATE INDEX IF NOT EXISTS messages_marked ON messages (session, agent_id, role, position)
+     WHERE role = 'user' OR role = 'system'`,
+  ],
+]);
