@@ -177,9 +177,8 @@ describe('the file', () => {
     db.exec('ALTER TABLE sessions ADD COLUMN later TEXT');
     db.close();
     const store = sqliteStore({ path });
-    await (
-      await held(store, 's')
-    )();
+    const next = await held(store, 's');
+    await store.commit(next());
     expect(await store.find('s')).toMatchObject({ id: 's' });
     await store.close();
     const again = await open(path);
