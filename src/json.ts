@@ -44,6 +44,19 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
+/** Equal as JSON; the order of keys does not matter. No deeper than the shallower of the two is looked at. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
 /** The body of a fenced code block that is the whole text, else the text itself, trimmed. */
 export function withoutFence(text: string): string {
   const trimmed = text.trim();

@@ -5,7 +5,7 @@ import { resultText, type ToolResult } from '../tools/tool-result.ts';
 /** What the model reads of a call; where a person changed the arguments, it is told so. */
 export function toolMessage(
   call: ToolCall,
-  { value }: ToolResult,
+  { kind, value }: ToolResult,
   isEdited: boolean,
   createdAt: string,
 ): Message {
@@ -19,5 +19,9 @@ export function toolMessage(
     toolCallId: call.id,
     name: call.name,
     createdAt,
+    // a result may say anything, also what only this library says: what became of the call is kept beside the text
+    ...((isEdited || kind !== 'ok') && {
+      metadata: { toolResult: isEdited ? { kind, editedArgs: call.args } : { kind } },
+    }),
   });
 }

@@ -4,11 +4,13 @@ import { AgentError, type ErrorCode } from '../errors/agent-error.ts';
 export type ChatErrorCode =
   | 'invalid_request'
   | 'unauthorized'
+  | 'cross_site'
   | 'chat_not_found'
   | 'method_not_allowed'
   | 'conflict'
   | 'awaiting_approval'
   | 'unknown_approval'
+  | 'approval_mismatch'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'regenerate_unsupported'
@@ -21,11 +23,13 @@ const statuses: Readonly<Record<ChatErrorCode, number>> = {
   regenerate_unsupported: 400,
   edit_unsupported: 400,
   unauthorized: 401,
+  cross_site: 403,
   chat_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   awaiting_approval: 409,
   unknown_approval: 409,
+  approval_mismatch: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   internal: 500,

@@ -2,6 +2,7 @@ import { AgentError, invalidOption, positive, whole } from '../errors/agent-erro
 import { isSessionId } from '../sessions/check-names.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { Session } from '../sessions/session.ts';
+import { checkedOrigins, isCrossSite } from './cross-site.ts';
 import type { OwnerHook } from './sse-request.ts';
 import { askRuntime, type Asked } from './use-chat-ask.ts';
 import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
@@ -14,6 +15,8 @@ export interface ChatHandlerOptions {
   readonly runtime: SessionRuntime;
   /** Who asks: the owner of the sessions; null for nobody (401), or an answer of your own. */
   readonly owner: OwnerHook;
+  /** Origins of other sites whose pages may post, such as `https://app.example.com`. Default: none. */
+  readonly origins?: readonly string[];
   /** Agent of a new chat; needed where the runtime has several. */
   readonly agent?: string | ((request: Request) => MaybePromise<string>);
   /** Default true: the first message of an unknown chat id begins a session with this id. */
@@ -50,12 +53,14 @@ class ChatHandler {
   readonly #tails: LiveTails;
   readonly #pollMs: number;
   readonly #maxBodyBytes: number;
+  readonly #origins: ReadonlySet<string>;
 
   constructor(options: ChatHandlerOptions) {
-    const { owner, pollMs = 500, maxBodyBytes = 4_000_000 } = options;
+    const { owner, pollMs = 500, maxBodyBytes = 4_000_000, origins = [] } = options;
     if (typeof owner !== 'function')
       throw invalidOption('chatHandler owner', owner, 'a function that says who asks');
     this.#options = options;
+    this.#origins = checkedOrigins('chatHandler origins', origins);
     this.#tails = new LiveTails(options.runtime);
     this.#pollMs = positive('chatHandler pollMs', pollMs);
     this.#maxBodyBytes = whole('chatHandler maxBodyBytes', maxBodyBytes);
@@ -63,6 +68,7 @@ class ChatHandler {
 
   async handle(request: Request): Promise<Response> {
     try {
+      if (request.method !== 'GET' && isCrossSite(request, this.#origins)) throw crossSite();
       const owner = await this.#options.owner(request);
       if (owner instanceof Response) return owner;
       if (!owner) throw new ChatRefusal('unauthorized', 'Sign in to chat.');
@@ -183,6 +189,12 @@ const badChatId = (): ChatRefusal =>
   new ChatRefusal(
     'invalid_request',
     'The id of a chat has up to 128 letters, digits and _-=@,.; and nothing else.',
+  );
+
+const crossSite = (): ChatRefusal =>
+  new ChatRefusal(
+    'cross_site',
+    'A page of another site may not change anything here. To allow its origin, name it in origins.',
   );
 
 function chatIdOf(segment: string): string {

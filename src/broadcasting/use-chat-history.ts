@@ -3,7 +3,6 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import { isRecord, parseJson, type JsonObject, type JsonValue } from '../json.ts';
 import { textOf, type FilePart, type ImagePart } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
-import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { answerIdOf } from './use-chat-chunk.ts';
 
@@ -34,8 +33,9 @@ export interface UiChatMessage {
 }
 
 export interface HistoryOptions {
-  /** From `runtime.steps`: with them results are exact; without, their kind is read off the words. */
-  readonly steps?: readonly Pick<AgentStepJSON, 'toolCalls' | 'results'>[];
+  /** From `runtime.steps`: with them results are values, with the words of their errors; without, they are texts. */
+  readonly steps?: readonly (Pick<AgentStepJSON, 'toolCalls' | 'results'> &
+    Partial<Pick<AgentStepJSON, 'messageIds'>>)[];
   /** Of the session: calls that a person has to answer. */
   readonly pendingApprovals?: readonly PendingApproval[];
 }
@@ -49,9 +49,12 @@ export function uiMessagesFrom(
   options: HistoryOptions = {},
 ): UiChatMessage[] {
   const messages: UiChatMessage[] = [];
-  const partOf = partsOf(history, options);
+  const { pendingApprovals = [], steps = [] } = options;
+  const stepOf = stepFinder(steps);
+  const open = new Set(pendingApprovals.map(({ callId }) => callId));
+  const newest = history.findLastIndex(({ toolCalls }) => toolCalls.length > 0);
   let question: string | null = null;
-  for (const message of history) {
+  for (const [at, message] of history.entries()) {
     const { id, role, metadata } = message;
     if (role === 'user' && metadata['synthetic'] !== true) {
       question = id;
@@ -66,7 +69,7 @@ export function uiMessagesFrom(
     const text = textOf(message.content);
     answer.parts.push({ type: 'step-start' });
     if (text.trim() !== '') answer.parts.push({ type: 'text', text, state: 'done' });
-    answer.parts.push(...message.toolCalls.map(partOf));
+    answer.parts.push(...partsOf(history, at, stepOf(message), at === newest ? open : noCalls));
   }
   const waiting = nestedApprovals(options);
   if (waiting.length > 0)
@@ -74,36 +77,74 @@ export function uiMessagesFrom(
   return messages;
 }
 
+const noCalls: ReadonlySet<string> = new Set();
+
+type Step = NonNullable<HistoryOptions['steps']>[number];
+
+/** The step of a message; one that does not say which messages it made is known by its calls. */
+function stepFinder(steps: readonly Step[]): (message: MessageJSON) => Step | undefined {
+  const byMessage = new Map(
+    steps.flatMap((step) => (step.messageIds ?? []).map((id) => [id, step] as const)),
+  );
+  const others = steps.filter(({ messageIds }) => messageIds === undefined);
+  return ({ id, toolCalls }) =>
+    byMessage.get(id) ??
+    others.findLast(({ toolCalls: calls }) =>
+      toolCalls.every((call) => calls.some((other) => other.id === call.id)),
+    );
+}
+
+/** What is known of one call. */
+type Known = Pick<ToolResult, 'kind' | 'value'> & {
+  readonly error?: ToolResult['error'];
+  /** Null where they are those of the message. */
+  readonly args: JsonObject | null;
+};
+
+/** The calls of one message with what became of them: ids of calls repeat from one execution to the next. */
 function partsOf(
   history: readonly MessageJSON[],
-  { steps = [], pendingApprovals = [] }: HistoryOptions,
-): (call: ToolCall) => UiToolPart {
-  const results = new Map(steps.flatMap((step) => step.results.map((r) => [r.callId, r] as const)));
-  const calls = new Map(steps.flatMap((step) => step.toolCalls.map((c) => [c.id, c] as const)));
-  const texts = new Map(
-    history.flatMap(({ toolCallId, content }) =>
-      toolCallId === null ? [] : [[toolCallId, textOf(content)] as const],
-    ),
-  );
-  const waiting = new Set(pendingApprovals.map(({ callId }) => callId));
-  return ({ id, name, args }) => {
-    const text = texts.get(id);
-    const known = text === undefined ? null : readResult(text);
-    const result = results.get(id) ?? known;
+  at: number,
+  step: Step | undefined,
+  waiting: ReadonlySet<string>,
+): UiToolPart[] {
+  const toolCalls = history[at]?.toolCalls ?? [];
+  if (toolCalls.length === 0) return [];
+  const end = history.findIndex(({ role }, i) => i > at && role !== 'tool');
+  const answers = history.slice(at + 1, end < 0 ? history.length : end);
+  return toolCalls.map(({ id, name, args }) => {
+    const known = fromStep(step, id) ?? fromMessage(answers.find((m) => m.toolCallId === id));
     const head = { type: `tool-${name}`, toolCallId: id } as const;
-    const input = calls.get(id)?.args ?? known?.args ?? args;
-    if (result) return { ...head, ...outcomeOf(id, input, result) };
+    const input = known?.args ?? args;
+    if (known) return { ...head, ...outcomeOf(id, input, known) };
     return waiting.has(id)
       ? { ...head, state: 'approval-requested', input, approval: { id } }
       : { ...head, state: 'input-available', input };
-  };
+  });
 }
 
-function outcomeOf(
-  id: string,
-  input: JsonObject,
-  { kind, value, error }: Pick<ToolResult, 'kind' | 'value' | 'error'>,
-) {
+function fromStep(step: Step | undefined, callId: string): Known | null {
+  const result = step?.results.find((one) => one.callId === callId);
+  if (!result) return null;
+  return { ...result, args: step?.toolCalls.find(({ id }) => id === callId)?.args ?? null };
+}
+
+/** The text is the tool's own, whatever it says: only what was kept beside it tells what became of the call. */
+function fromMessage(message: MessageJSON | undefined): Known | null {
+  if (!message) return null;
+  const { toolResult } = message.metadata;
+  const { kind = 'ok', editedArgs } = isRecord(toolResult) ? toolResult : {};
+  const args = isRecord(editedArgs) ? (editedArgs as JsonObject) : null;
+  const content = textOf(message.content);
+  const note =
+    args && `[A person changed the arguments to ${JSON.stringify(args)} before this ran.]\n`;
+  const text = note && content.startsWith(note) ? content.slice(note.length) : content;
+  if (kind !== 'ok') return { kind: kind as ToolResult['kind'], value: text, args };
+  const parsed = /^[[{]/.test(text) ? parseJson(text) : null;
+  return { kind: 'ok', value: parsed?.ok ? parsed.value : text, args };
+}
+
+function outcomeOf(id: string, input: JsonObject, { kind, value, error }: Known) {
   if (kind === 'ok') return { state: 'output-available', input, output: value } as const;
   const words = typeof value === 'string' ? value : JSON.stringify(value);
   if (kind === 'denied') {
@@ -114,24 +155,9 @@ function outcomeOf(
   return { state: 'output-error', input, errorText } as const;
 }
 
+/** Of the texts that this library writes for results that are not ok. */
 const DENIED = /^Denied by a person: /;
 const FAILED = /^Error: /;
-const NOT_RUN = /^(?:Blocked|Not finished|Not run): /;
-const EDITED = /^\[A person changed the arguments to (.*) before this ran\.\]\n/s;
-
-/** What a tool message tells of its result. */
-function readResult(
-  content: string,
-): Pick<ToolResult, 'kind' | 'value'> & { readonly args: JsonObject | null } {
-  const edited = parseJson(EDITED.exec(content)?.[1] ?? '');
-  const args = edited.ok && isRecord(edited.value) ? edited.value : null;
-  const text = args ? content.replace(EDITED, '') : content;
-  if (DENIED.test(text)) return { kind: 'denied', value: text, args };
-  if (FAILED.test(text) || NOT_RUN.test(text)) return { kind: 'error', value: text, args };
-  const parsed = /^[[{]/.test(text) ? parseJson(text) : null;
-  return { kind: 'ok', value: parsed?.ok ? parsed.value : text, args };
-}
-
 /** Calls of nested agents are in no message, and yet must be answered. */
 const nestedApprovals = ({ pendingApprovals = [] }: HistoryOptions): UiToolPart[] =>
   pendingApprovals

@@ -1,6 +1,6 @@
-import type { ApprovalAnswer } from '../agent/approvals.ts';
 import { isRecord, parseJson } from '../json.ts';
 import type { ContentPart, MessageContent } from '../messages/content-part.ts';
+import { readAnswers, type ChatAnswers } from './use-chat-answers.ts';
 import { ChatRefusal } from './use-chat-errors.ts';
 
 /** What the client asks for. Nothing else of what it sends is looked at: the server keeps the conversation. */
@@ -13,12 +13,7 @@ export type ChatAsk =
       readonly isNamed: boolean;
       readonly isAgain: boolean;
     }
-  | {
-      readonly kind: 'answers';
-      readonly answers: ReadonlyMap<string, ApprovalAnswer>;
-      /** Calls whose end the client has not seen. */
-      readonly open: readonly string[];
-    };
+  | ChatAnswers;
 
 export interface ChatRequest {
   readonly chatId: string;
@@ -69,26 +64,7 @@ function askOf(
     };
   if (role !== 'assistant')
     throw invalid('The last message is neither from the user nor from the assistant.');
-  return answersOf(parts);
-}
-
-function answersOf(parts: readonly Record<string, unknown>[]): ChatAsk {
-  const answers = new Map<string, ApprovalAnswer>();
-  const open: string[] = [];
-  for (const { type, state, toolCallId, approval } of parts) {
-    if (typeof type !== 'string' || !(type.startsWith('tool-') || type === 'dynamic-tool'))
-      continue;
-    if (typeof toolCallId !== 'string' || String(state).startsWith('output-')) continue;
-    open.push(toolCallId);
-    if (state !== 'approval-responded' || !isRecord(approval)) continue;
-    const { approved, reason } = approval;
-    if (typeof approved !== 'boolean') throw invalid('An approval says neither yes nor no.');
-    const why = typeof reason === 'string' && reason !== '' ? reason : 'no reason was given';
-    answers.set(toolCallId, approved ? { approve: true } : { deny: why });
-  }
-  if (answers.size === 0)
-    throw invalid('The last message is from the assistant, and it answers no approval.');
-  return { kind: 'answers', answers, open };
+  return readAnswers(last);
 }
 
 function contentOf(
@@ -113,12 +89,19 @@ function fileOf(
   { allowFileUrl }: ReadOptions,
 ): ContentPart {
   const [, type, data] = (typeof url === 'string' && DATA_URL.exec(url)) || [];
-  const media = type ?? (typeof mediaType === 'string' ? mediaType : 'application/octet-stream');
+  const media = type ?? (isMediaType(mediaType) ? mediaType : 'application/octet-stream');
   const source = data === undefined ? remote(url, allowFileUrl) : { data };
   if (media.startsWith('image/')) return { type: 'image', mediaType: media, ...source };
-  const name = typeof filename === 'string' ? { filename } : {};
+  const name = typeof filename === 'string' ? { filename: fileName(filename) } : {};
   return { type: 'file', mediaType: media, ...source, ...name };
 }
+
+const isMediaType = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(value);
+
+/** A name goes to the model and into lists: one line, and no longer than file systems allow. */
+const fileName = (name: string): string =>
+  name.slice(0, 255).replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, ' ');
 
 function remote(url: unknown, allow: ReadOptions['allowFileUrl']): { readonly url: string } {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;

@@ -88,7 +88,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     const ready = path.methods.get(method);
     if (!ready) throw wrongMethod(path);
     const { route } = ready;
-    if (route.method !== 'GET') site.check(request, url);
+    if (route.method !== 'GET') site.check(request);
     const owner = route.isOpen ? '' : await gate.enter(request, requestId);
     if (isResponse(owner)) return dressed(owner, headers);
     if (!route.isOpen) take?.(owner);

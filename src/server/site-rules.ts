@@ -1,4 +1,4 @@
-import { invalidOption } from '../errors/agent-error.ts';
+import { checkedOrigins, isCrossSite } from '../broadcasting/cross-site.ts';
 import { ApiRefusal } from './refusal.ts';
 
 /** Pages of other origins that may use the API. */
@@ -15,7 +15,7 @@ export interface SiteRules {
   /** For every answer to this request. */
   headersFor(request: Request): HeaderRecord;
   /** Refuses to change anything because a page of another site said so: cookies would go along with that. */
-  check(request: Request, url: URL): void;
+  check(request: Request): void;
   /** What OPTIONS says besides `allow`. */
   preflight(request: Request, allow: string): HeaderRecord;
 }
@@ -24,7 +24,7 @@ const HEADER_NAMES = /^[\w-]{1,64}(?: *, *[\w-]{1,64}){0,31}$/;
 const nothing: HeaderRecord = {};
 
 export function siteRules(cors: Cors | null): SiteRules {
-  const origins = new Set(cors?.origins.map(checkedOrigin));
+  const origins = checkedOrigins('cors.origins', cors?.origins ?? []);
   const isFriend = (origin: string | null): origin is string =>
     origin !== null && origins.has(origin);
   const varies: HeaderRecord = cors ? { vary: 'origin' } : nothing;
@@ -43,13 +43,8 @@ export function siteRules(cors: Cors | null): SiteRules {
 
   return {
     headersFor,
-    check(request, url) {
-      const origin = request.headers.get('origin');
-      if (isFriend(origin)) return;
-      // set by the browser alone, and right where a proxy has changed the host
-      const site = request.headers.get('sec-fetch-site');
-      if (site === 'same-origin' || site === 'none') return;
-      if (site === null && (origin === null || isSameHost(origin, request, url))) return;
+    check(request) {
+      if (!isCrossSite(request, origins)) return;
       throw new ApiRefusal(
         'cross_site',
         'A page of another site may not change anything here. To let its origin in, name it in cors.origins.',
@@ -67,17 +62,4 @@ export function siteRules(cors: Cors | null): SiteRules {
       };
     },
   };
-}
-
-function isSameHost(origin: string, request: Request, url: URL): boolean {
-  if (!URL.canParse(origin)) return false; // `null` of a page without an origin
-  const { host } = new URL(origin);
-  return host !== '' && (host === url.host || host === request.headers.get('host'));
-}
-
-/** `*` would let every page of the web use what the owner may use. */
-function checkedOrigin(origin: string): string {
-  if (typeof origin === 'string' && URL.canParse(origin) && new URL(origin).origin === origin)
-    return origin;
-  throw invalidOption('cors.origins', origin, 'an origin such as https://app.example.com');
 }

@@ -1,5 +1,6 @@
+import { sameJson } from '../json.ts';
 import { isPassing } from './book.ts';
-import { callsOf, isSame, sameItems, type Rows } from './rows.ts';
+import { callsOf, sameItems, type Rows } from './rows.ts';
 import { isSaid } from './sent-messages.ts';
 import type { UiMessage } from './ui-message.ts';
 
@@ -35,7 +36,7 @@ const stays = (row: UiMessage): boolean => row.metadata.pending === true || !isP
 function mergedRow(ours: UiMessage, theirs: UiMessage): UiMessage {
   const { streaming: _s, pending: _p, content_ref: _c, ...kept } = ours.metadata;
   const row = { ...theirs, metadata: { ...kept, ...theirs.metadata } };
-  return isSame(ours, row) ? ours : row;
+  return sameJson(ours, row) ? ours : row;
 }
 
 /** Which message of the server each of ours is: by id, else by the calls of the same turn. */

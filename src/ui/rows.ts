@@ -1,4 +1,4 @@
-import { isRecord } from '../json.ts';
+import { isRecord, sameJson } from '../json.ts';
 import type { Cut } from '../broadcasting/envelope.ts';
 import type { UiRun } from './screen.ts';
 import type { UiMessage, UiToolCall } from './ui-message.ts';
@@ -77,26 +77,13 @@ export const rowOf = (
 
 const noMetadata: UiMessage['metadata'] = Object.freeze({});
 
-/** Equal as JSON; the order of keys does not matter. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
-  if (!isRecord(a) || !isRecord(b) || Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
-  );
-}
-
 /** The new list, made of the old objects where they say the same; the old list where all do. */
 export function keepingOld(before: Rows, after: Rows): Rows {
   if (before === after) return before;
   const old = new Map(before.map((row) => [row.id, row]));
   const kept = after.map((row) => {
     const known = old.get(row.id);
-    return known && isSame(known, row) ? known : row;
+    return known && sameJson(known, row) ? known : row;
   });
   return sameItems(before, kept) ? before : kept;
 }

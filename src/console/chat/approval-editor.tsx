@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import type { JsonObject } from '../../json.ts';
-import { isSame } from '../../ui/rows.ts';
+import { sameJson } from '../../json.ts';
 import { Glyph } from '../glyphs.tsx';
 import {
   changesText,
@@ -34,7 +34,7 @@ export function ApprovalEditor(props: ApprovalEditorProps): ReactElement {
   const bad = values.findIndex(({ ok }) => !ok);
   const changes = fields.flatMap(({ name, before }, i): Change[] => {
     const value = values[i];
-    return value?.ok && !isSame(value.value, before) ? [{ name, before, after: value.value }] : [];
+    return value?.ok && !sameJson(value.value, before) ? [{ name, before, after: value.value }] : [];
   });
   const submit = (): void => {
     setTried(true);

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { ValueView } from '../../react/value-view.tsx';
-import { isSame } from '../../ui/rows.ts';
+import { sameJson } from '../../json.ts';
 import { Glyph } from '../glyphs.tsx';
 import { verdictOf } from './call-verdict.ts';
 import { argsLine, callGlyph, callTag, triesOf, tryName, valueTag } from './call-words.ts';
@@ -91,7 +91,7 @@ function Tries({ item }: { readonly item: CallItem }): ReactElement {
         if (one.kind === 'model')
           return <FailureLine key={`model ${one.failure.step}`} failure={one.failure} />;
         count += 1;
-        const isChanged = before !== null && !isSame(before.row.call.args, one.row.call.args);
+        const isChanged = before !== null && !sameJson(before.row.call.args, one.row.call.args);
         before = one;
         return <TryLine key={one.row.call.id} number={count} one={one} isChanged={isChanged} />;
       })}

@@ -1,6 +1,6 @@
 import type { ConversationRow } from '../../react/conversation-rows.ts';
 import type { CallRow } from '../../react/tool-calls.tsx';
-import { isSame } from '../../ui/rows.ts';
+import { sameJson } from '../../json.ts';
 import { shouldRenderAssistantContent } from '../../ui/message-rules.ts';
 import type { UiMessage } from '../../ui/ui-message.ts';
 import { verdictOf } from './call-verdict.ts';
@@ -191,5 +191,5 @@ function originOf(
       item.step < place &&
       verdictOf(item.row, item.fact).isFailure,
   );
-  return failed.findLast(({ row }) => isSame(row.call.args, call.args)) ?? failed.at(-1) ?? null;
+  return failed.findLast(({ row }) => sameJson(row.call.args, call.args)) ?? failed.at(-1) ?? null;
 }
