@@ -134,7 +134,7 @@ function fromMessage(message: MessageJSON | undefined): Known | null {
   if (!message) return null;
   const { toolResult } = message.metadata;
   const { kind = 'ok', editedArgs } = isRecord(toolResult) ? toolResult : {};
-  const args = isRecord(editedArgs) ? (editedArgs as JsonObject) : null;
+  const args = isRecord(editedArgs) ? editedArgs : null;
   const content = textOf(message.content);
   const note =
     args && `[A person changed the arguments to ${JSON.stringify(args)} before this ran.]\n`;
