@@ -34,7 +34,9 @@ export function ApprovalEditor(props: ApprovalEditorProps): ReactElement {
   const bad = values.findIndex(({ ok }) => !ok);
   const changes = fields.flatMap(({ name, before }, i): Change[] => {
     const value = values[i];
-    return value?.ok && !sameJson(value.value, before) ? [{ name, before, after: value.value }] : [];
+    return value?.ok && !sameJson(value.value, before)
+      ? [{ name, before, after: value.value }]
+      : [];
   });
   const submit = (): void => {
     setTried(true);
