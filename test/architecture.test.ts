@@ -24,7 +24,14 @@ const layers = [
 /** All others load in a browser and on an edge runtime. */
 const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
 /** Files beside the rooms, which everybody may use and which use no room. */
-const shared = new Set(['append-only.ts', 'cancellation.ts', 'clock.ts', 'ids.ts', 'json.ts']);
+const shared = new Set([
+  'append-only.ts',
+  'cancellation.ts',
+  'clock.ts',
+  'ids.ts',
+  'json.ts',
+  'visible-text.ts',
+]);
 
 const rank = (room: string): number => layers.findIndex((rooms) => rooms.includes(room));
 

@@ -1,6 +1,5 @@
 import { backoffMs } from '../errors/error-policy.ts';
-import { messageOf } from '../errors/error-record.ts';
-import { defaultRedactor } from '../errors/redactor.ts';
+import { logMessage, logText } from '../errors/log-text.ts';
 import { BroadcastError, type Broadcaster } from './broadcaster.ts';
 import type { Envelope } from './envelope.ts';
 import { quietTimer, TransportCall, type Timer } from './transport-call.ts';
@@ -229,19 +228,17 @@ function heard<T>(listener: (value: T) => void, value: T): void {
   try {
     listener(value);
   } catch (error) {
-    console.error(`onward: a listener for broadcasts threw. ${safe(error)}`);
+    console.error(`onward: a listener for broadcasts threw. ${logMessage(error)}`);
   }
 }
-
-const safe = (error: unknown): string => defaultRedactor.text(messageOf(error));
 
 export function reportDrop(
   { envelopes, reason, error }: Drop,
   { broadcaster, channel }: Pick<QueueOptions, 'broadcaster' | 'channel'>,
 ): void {
-  const why = error === null ? '' : ` ${safe(error)}`;
+  const why = error === null ? '' : ` ${logMessage(error)}`;
   console.error(
-    `onward: ${broadcaster.name} lost ${envelopes.length} of the envelopes for ${channel} (${reason}). ` +
+    `onward: ${logText(broadcaster.name)} lost ${envelopes.length} of the envelopes for ${logText(channel)} (${reason}). ` +
       `Readers see the gap and refill.${why}`,
   );
 }

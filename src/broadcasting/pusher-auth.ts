@@ -1,4 +1,5 @@
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
+import { logStack } from '../errors/log-text.ts';
 import { isRecord, parseJson, type JsonObject } from '../json.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 
@@ -166,4 +167,5 @@ const json = (
 ): Response =>
   Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
-const report = (error: unknown): void => console.error('pusherAuth: authorize failed:', error);
+const report = (error: unknown): void =>
+  console.error(`onward: authorize of pusherAuth failed. ${logStack(error)}`);

@@ -1,8 +1,8 @@
 import type { PendingApproval } from '../events/agent-event.ts';
 import { isRecord, parseJson, type JsonObject } from '../json.ts';
+import { visibleJson, visibleName } from '../visible-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { oneLine } from './format.ts';
-import { printable } from './paint.ts';
 import { usageError } from './usage-error.ts';
 
 export type Answer =
@@ -36,7 +36,7 @@ export async function askApproval(
   if (path.length > 0)
     note(paintNote('dim', `  asked by an agent behind ${oneLine(path.join(' > '), 200)}`));
   for (const [name, value] of Object.entries(args))
-    note(`  ${printable(name)}: ${printable(JSON.stringify(value))}`);
+    note(`  ${visibleName(name)}: ${visibleJson(JSON.stringify(value))}`);
   for (;;) {
     const said = await io.ask('  [a]pprove, [e]dit arguments, [d]eny, [l]ater? ');
     if (said === null) return null;
@@ -56,13 +56,13 @@ export async function askApproval(
       case 'e':
       case 'edit': {
         const text = await io.ask(
-          `  All arguments as JSON (now ${printable(JSON.stringify(args))}): `,
+          `  All arguments as JSON (now ${visibleJson(JSON.stringify(args))}): `,
         );
         if (text === null) return null;
         try {
           return { approve: true, args: argsFrom(text, 'This') };
         } catch (error) {
-          note(`  ${printable((error as Error).message)}`);
+          note(`  ${(error as Error).message}`);
           break;
         }
       }

@@ -1,8 +1,7 @@
-import { defaultRedactor } from '../errors/redactor.ts';
-import { messageOf } from '../errors/error-record.ts';
+import { logMessage } from '../errors/log-text.ts';
 import type { CliIo } from './cli-io.ts';
 import { jsonLine } from './json-line.ts';
-import { paintFor, printable, type Paint } from './paint.ts';
+import { paintFor, terminalLine, type Paint } from './paint.ts';
 import type { Project, ProjectOptions } from './project.ts';
 
 /** Options that every command takes. */
@@ -46,8 +45,8 @@ export function cliContext(io: CliIo, options: CommonOptions): CliContext {
     isJson: options.json === true,
     paint: paintFor(io.stdout, io, isColoured),
     paintNote: paintFor(io.stderr, io, isColoured),
-    print: (line = '') => io.stdout.write(`${line}\n`),
-    note: (line = '') => io.stderr.write(`${line}\n`),
+    print: (line = '') => io.stdout.write(`${terminalLine(line)}\n`),
+    note: (line = '') => io.stderr.write(`${terminalLine(line)}\n`),
     printJson: (value) => io.stdout.write(jsonLine(value)),
     command: (...words) => [commandName(io.env), ...words, ...common].join(' '),
   };
@@ -102,7 +101,5 @@ export async function withProject<T>(
 /** Work that failed and is tried again later, here or elsewhere. */
 export function noteFailure(context: CliContext, error: unknown, sessionId: string): void {
   const what = sessionId === '' ? 'The store' : `The work on session ${sessionId}`;
-  context.note(
-    `${context.paintNote('yellow', '!')} ${what} failed: ${printable(defaultRedactor.text(messageOf(error)))}`,
-  );
+  context.note(`${context.paintNote('yellow', '!')} ${what} failed: ${logMessage(error)}`);
 }

@@ -1,12 +1,14 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { defaultRedactor, REDACTED } from '../errors/redactor.ts';
+import { logStack } from '../errors/log-text.ts';
+import { visibleLines, visibleText } from '../visible-text.ts';
 import { commandName } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
 import { exitCodeNamed, exitCodeOfError } from './exit-codes.ts';
 import { shortId } from './format.ts';
 import { jsonLine } from './json-line.ts';
-import { paintFor, printable } from './paint.ts';
+import { paintFor } from './paint.ts';
 import { buildProgram, isParserExit } from './program.ts';
 
 /** The whole command: `argv` without the names of Node and of the command. The exit code. */
@@ -26,11 +28,12 @@ function complain(argv: readonly string[], io: CliIo, error: unknown): number {
   const exitCode = exitCodeOfError(error);
   const message = withoutKeys(io, defaultRedactor.text(messageOf(error)));
   const paint = paintFor(io.stderr, io, !argv.includes('--no-color'));
-  io.stderr.write(`${paint('red', 'onward:')} ${printable(message)}\n`);
-  for (const hint of hintsFor(error, commandName(io.env))) io.stderr.write(`${hint}\n`);
+  io.stderr.write(`${paint('red', 'onward:')} ${indented(message)}\n`);
+  for (const hint of hintsFor(error, commandName(io.env)))
+    io.stderr.write(`${visibleText(hint)}\n`);
   const isDebug = argv.includes('--debug') || isOn(io.env['ONWARD_DEBUG']);
   const isKnown = AgentError.is(error);
-  if (isDebug) io.stderr.write(`${printable(withoutKeys(io, stacksOf(error)))}\n`);
+  if (isDebug) io.stderr.write(`${withoutKeys(io, stacksOf(error))}\n`);
   else if (!isKnown)
     io.stderr.write('This was not foreseen. Run it again with --debug to see where it happened.\n');
   if (argv.includes('--json'))
@@ -61,13 +64,16 @@ function hintsFor(error: unknown, onward: string): readonly string[] {
     : [`  ${onward} resume ${id}`, `  ${onward} stop ${id}`];
 }
 
+/** Lines below the first are set off, so that no message can pose as another line of the command. */
+const indented = (message: string): string => visibleLines(message).replaceAll(/\n(?! )/g, '\n  ');
+
 const isOn = (value: string | undefined): boolean =>
   value !== undefined && value !== '' && value !== '0' && value !== 'false';
 
 function stacksOf(error: unknown): string {
   const stacks: string[] = [];
   for (let at: unknown = error; at instanceof Error && stacks.length < 5; at = at.cause)
-    stacks.push(defaultRedactor.text(at.stack ?? at.message));
+    stacks.push(logStack(at));
   return stacks.join('\ncaused by ');
 }
 

@@ -10,7 +10,6 @@ import { shortId } from './format.ts';
 import { giveAnswer } from './give-answer.ts';
 import { holdOutput, type HeldOutput } from './hold-output.ts';
 import { liveOutput } from './live-output.ts';
-import { printable } from './paint.ts';
 import type { Project } from './project.ts';
 import { printEnding } from './run-ending.ts';
 
@@ -133,7 +132,7 @@ async function answer(
       } catch (error) {
         // edited arguments that do not fit: the same question again
         if (!AgentError.is(error, 'invalid_approval') || isApproving) throw error;
-        context.note(`  ${printable(error.message)}`);
+        context.note(`  ${error.message}`);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ago, argsSummary, costText, grantText, oneLine, shortId } from './format.ts';
-import { paintFor, printable } from './paint.ts';
+import { paintFor, terminalLine } from './paint.ts';
 
 describe('numbers for people', () => {
   it('a cost that nobody knows is not shown', () => {
@@ -20,11 +20,16 @@ describe('numbers for people', () => {
 });
 
 describe('texts for a line', () => {
-  it('are cut at whole characters, without control characters', () => {
+  it('are cut at whole characters, with escapes in place of control characters', () => {
     expect(oneLine('a\n\tb  c', 10)).toBe('a b c');
     expect(oneLine('😀'.repeat(10), 4)).toBe('😀😀😀…');
-    expect(oneLine('\u001b[31mred\u001b]0;title\u0007', 40)).toBe('[31mred]0;title');
-    expect(printable('a\r\u001b[2Kb\nc\u202ed')).toBe('a[2Kb\ncd');
+    expect(oneLine('\u001b[31mred\u001b]0;title\u0007', 40)).toBe(
+      '\\u001b[31mred\\u001b]0;title\\u0007',
+    );
+    expect(terminalLine('a\r\u001b[2Kb\nc\u202ed\u009b1m')).toBe(
+      'a\\r\\u001b[2Kb\nc\\u202ed\\u009b1m',
+    );
+    expect(argsSummary({ 'a\u200b': '\u001b' })).toBe('{"a\\u200b":"\\u001b"}');
     expect(argsSummary({})).toBe('');
     expect(argsSummary({ a: 1 })).toBe('{"a":1}');
   });
@@ -34,6 +39,14 @@ describe('texts for a line', () => {
     expect(shortId('order-1')).toBe('order-1');
     expect(grantText({ steps: 5, cost: 0.5 })).toBe('steps=5,cost=0.5');
   });
+});
+
+it('a painted line keeps its own codes alone, and a painted text cannot bring any', () => {
+  const paint = paintFor({ write: () => {}, isTTY: true }, { env: {} });
+  const line = `${paint('bold', paint('red', 'a\u001b[2J'))}\u001b[5;31;7m`;
+  expect(terminalLine(line)).toBe(
+    '\u001b[1m\u001b[31ma\\u001b[2J\u001b[39m\u001b[22m\\u001b[5;31;7m',
+  );
 });
 
 describe('colours', () => {

@@ -1,6 +1,6 @@
 import type { Grants } from '../continuation/grants.ts';
 import { moneyText } from '../trace/number-text.ts';
-import { printable } from './paint.ts';
+import { visibleJson, visibleText } from '../visible-text.ts';
 
 /** Nothing where no price is known. */
 export const costText = (cost: number | null): string => (cost === null ? '' : moneyText(cost));
@@ -17,14 +17,14 @@ export function ago(iso: string, now: number): string {
 
 /** One line of at most so many characters, safe to print. */
 export function oneLine(text: string, most: number): string {
-  const line = printable(text).replace(/\s+/g, ' ').trim();
+  const line = visibleText(text.replace(/[ \t\r\n]+/g, ' ').trim());
   const letters = Array.from(line.slice(0, most * 2 + 2));
   return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : line;
 }
 
 /** Arguments as a glance needs them. */
 export const argsSummary = (args: unknown, most: number = 80): string =>
-  isEmpty(args) ? '' : oneLine(JSON.stringify(args) ?? '', most);
+  isEmpty(args) ? '' : oneLine(visibleJson(JSON.stringify(args) ?? ''), most);
 
 const isEmpty = (args: unknown): boolean =>
   args === null ||

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { visibleLines } from '../visible-text.ts';
 import type { CliIo, CliOutput } from './cli-io.ts';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan';
@@ -8,7 +9,8 @@ export type Paint = (style: Style | Style[], text: string) => string;
 
 const plain: Paint = (_style, text) => text;
 // the decision is ours: newer versions of Node would look at stdout, whatever the text is for
-const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
+const coloured: Paint = (style, text) =>
+  styleText(style, terminalLine(text), { validateStream: false });
 
 /** `--no-color` and NO_COLOR say no, FORCE_COLOR says yes, else a terminal does. */
 export function paintFor(
@@ -23,11 +25,13 @@ export function paintFor(
   return output.isTTY && env['TERM'] !== 'dumb' ? coloured : plain;
 }
 
-/**
- * What models, tools and users wrote, as a terminal may show it: without the characters that move its cursor, change its
- * colours or turn the direction of the text.
- */
-export const printable = (text: string): string => text.replace(UNSAFE, '');
+/** The codes of `paint`, which are the only ones that a line may hold. */
+// oxlint-disable-next-line no-control-regex -- these codes begin with a control character
+const STYLE = /(\u001b\[\d{1,2}m)/;
 
-// oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** A line that may be painted, as a terminal gets it: whatever else could steer it is written as an escape. */
+export const terminalLine = (line: string): string =>
+  line
+    .split(STYLE)
+    .map((part, i) => (i % 2 === 1 ? part : visibleLines(part)))
+    .join('');

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { version } from '../server/version.ts';
+import { visibleLines } from '../visible-text.ts';
 import { cliContext, type CliContext, type CommonOptions } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
 import {
@@ -39,7 +40,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, `${markOf(io)} `)),
+      outputError: (text, write) => write(visibleLines(text).replace(/^error: /, `${markOf(io)} `)),
       getOutHelpWidth: () => 100,
       getErrHelpWidth: () => 100,
       getOutHasColors: () => false,

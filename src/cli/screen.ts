@@ -1,6 +1,6 @@
+import { visibleProse } from '../visible-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { oneLine } from './format.ts';
-import { printable } from './paint.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
@@ -17,12 +17,12 @@ export class Screen {
     this.#hasStatus = context.io.stderr.isTTY && context.io.env['TERM'] !== 'dumb';
   }
 
-  /** Text of the answer, as it comes. A pipe gets it as it is, a terminal without what could steer it. */
+  /** Text of the answer, as it comes. A pipe gets it as it is, a terminal with escapes in place of what could steer it. */
   text(content: string): void {
     if (content === '') return;
     const { stdout } = this.#context.io;
     this.#clear();
-    stdout.write(stdout.isTTY ? printable(content) : content);
+    stdout.write(stdout.isTTY ? visibleProse(content) : content);
     this.#isMidLine = !content.endsWith('\n');
   }
 

@@ -1,5 +1,4 @@
-import { messageOf } from '../errors/error-record.ts';
-import { defaultRedactor } from '../errors/redactor.ts';
+import { logStack } from '../errors/log-text.ts';
 import { isRecord } from '../json.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from './agent-event.ts';
 
@@ -56,7 +55,7 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   isRecord(value) && typeof value['then'] === 'function';
 
 function report(type: AgentEventType, error: unknown): void {
-  const what = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
-  const text = defaultRedactor.text(what);
-  console.error(`onward: a listener for ${type} threw; the run goes on without it. ${text}`);
+  console.error(
+    `onward: a listener for ${type} threw; the run goes on without it. ${logStack(error)}`,
+  );
 }

@@ -1,3 +1,4 @@
+import { visibleValue } from '../visible-text.ts';
 import type { AgentEvent, AgentEventType, EventListener } from './agent-event.ts';
 import { describeEvent } from './describe-event.ts';
 
@@ -22,7 +23,7 @@ export const logEvents =
     if (!deltas && (event.type === 'StreamChunk' || event.type === 'ToolCallDelta')) return;
     const failedTool = event.type === 'ToolCallCompleted' && !event.success;
     const level = failedTool ? 'warn' : (levels[event.type] ?? 'debug');
-    logger[level](fieldsOf(event), describeEvent(event));
+    logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event)); // an object stays one
   };
 
 /** Verdicts go in short: who decided and why, not every voice. */

@@ -1,4 +1,4 @@
-import { logText } from './log-text.ts';
+import { logText } from '../errors/log-text.ts';
 
 /** One line, without secrets: a stack would say more than a log should keep. */
 export function reportFault(error: unknown): void {

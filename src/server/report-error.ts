@@ -1,4 +1,4 @@
-import { logText } from './log-text.ts';
+import { logStack, logText } from '../errors/log-text.ts';
 import type { AgentServerOptions } from './server-options.ts';
 
 /** Tells whoever runs the server; whatever happens in there changes no answer. */
@@ -24,8 +24,7 @@ export function reporter(onError: AgentServerOptions['onError'] = log): Reporter
 }
 
 function log(error: unknown, { method, url }: Request, requestId: string): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { pathname } = new URL(url);
-  const said = `${method} ${pathname} (${requestId}) failed: ${text}`;
-  console.error(`onward server: ${logText(said)}`);
+  const what = logText(`${method} ${pathname} (${requestId})`);
+  console.error(`onward server: ${what} failed: ${logStack(error)}`);
 }

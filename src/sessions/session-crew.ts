@@ -2,8 +2,7 @@ import type { ApprovalAnswer } from '../agent/approvals.ts';
 import { isoTime } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { messageOf } from '../errors/error-record.ts';
-import { defaultRedactor } from '../errors/redactor.ts';
+import { logMessage, logText } from '../errors/log-text.ts';
 import { uuid } from '../ids.ts';
 import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
 import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
@@ -253,8 +252,7 @@ const runtimeClosed = (): AgentError =>
   );
 
 function report(error: unknown, sessionId: string): void {
-  const text = defaultRedactor.text(messageOf(error));
   console.error(
-    `onward: the work on session "${sessionId}" failed and will be tried again. ${text}`,
+    `onward: the work on session "${logText(sessionId)}" failed and will be tried again. ${logMessage(error)}`,
   );
 }

@@ -1,4 +1,4 @@
-import { defaultRedactor } from '../../errors/redactor.ts';
+import { logText } from '../../errors/log-text.ts';
 import type { Broadcaster } from '../broadcaster.ts';
 import type { Cut, Envelope } from '../envelope.ts';
 import { clip } from '../wire-text.ts';
@@ -11,7 +11,7 @@ export function consoleBroadcaster({
   log = (line) => console.log(line),
 }: { readonly log?: (line: string) => void } = {}): Broadcaster {
   const tell = (channel: string, envelope: Envelope): void =>
-    log(defaultRedactor.text(`${channel} ${describeEnvelope(envelope)}`));
+    log(logText(`${channel} ${describeEnvelope(envelope)}`));
   return {
     name: 'console',
     broadcast(channel, envelope, signal) {

@@ -4,7 +4,7 @@ import type { Session } from '../../sessions/session.ts';
 import { argsFrom, type Answer } from '../ask-approval.ts';
 import type { CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { argsSummary, shortId } from '../format.ts';
+import { argsSummary, oneLine, shortId } from '../format.ts';
 import { giveAnswer } from '../give-answer.ts';
 import { usageError } from '../usage-error.ts';
 import { withWork, type WorkOptions } from '../with-work.ts';
@@ -81,4 +81,4 @@ function callMeant(
 }
 
 const lineOf = ({ callId, tool, args }: PendingApproval): string =>
-  `  ${callId}  ${tool} ${argsSummary(args)}`;
+  `  ${oneLine(callId, 120)}  ${oneLine(tool, 80)} ${argsSummary(args)}`;

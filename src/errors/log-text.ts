@@ -1,0 +1,20 @@
+import { visibleText } from '../visible-text.ts';
+import { messageOf } from './error-record.ts';
+import { defaultRedactor } from './make-redactor.ts';
+
+/** One line for a log: without secrets, and without characters that could forge a line or drive a terminal. */
+export const logText = (text: string): string => visibleText(defaultRedactor.text(text));
+
+/** What was thrown, in one line. */
+export const logMessage = (thrown: unknown): string => logText(messageOf(thrown));
+
+/** The same, and below it the frames of the stack; a message of several lines cannot pose as other lines of the log. */
+export function logStack(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return logMessage(thrown);
+  const lines = (thrown.stack ?? '').split('\n');
+  const first = lines.findLastIndex((line) => !/^\s+at /.test(line)) + 1;
+  const head = `${thrown.name}: ${messageOf(thrown)}`;
+  return [head, ...lines.slice(first)]
+    .map((line, i) => (i === 0 ? logText(line) : `    ${logText(line.trim())}`))
+    .join('\n');
+}
