@@ -32,6 +32,13 @@ export const messageId: () => string = idMaker('msg_');
 export const stepId: () => string = idMaker('stp_');
 export const callId: () => string = idMaker('cal_');
 
+/** What every route, store and URL can carry. */
+const usable = /^[A-Za-z0-9_-]{1,64}$/;
+const ours = /^cal_[0-9a-z]{16}$/;
+
+/** Whether a provider's id may name a call as it is: usable everywhere, and not taken for one of ours. */
+export const isUsableCallId = (id: string): boolean => usable.test(id) && !ours.test(id);
+
 /** A UUID, also where `crypto.randomUUID` is missing (a page served without TLS). */
 export function uuid(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();

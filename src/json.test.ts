@@ -2,7 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   canonicalJson,
+  isHarmless,
   isRecord,
+  jsonCopy,
+  jsonText,
+  own,
   parseJson,
   parsePartialJson,
   toJsonValue,
@@ -199,4 +203,53 @@ it.each([
   [undefined, false],
 ])('isRecord(%j) is %s', (value: unknown, expected) => {
   expect(isRecord(value)).toBe(expected);
+});
+
+describe('JSON from outside', () => {
+  const nested = (levels: number): unknown =>
+    JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
+
+  it('has at most 64 levels', () => {
+    expect([1, 64, 65, 200_000].map((levels) => isHarmless(nested(levels)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([null, 5, 'text', undefined].every((value) => isHarmless(value))).toBe(true);
+  });
+
+  it('is cut where it has more, and says so', () => {
+    expect(jsonCopy(nested(64))).toEqual({ value: nested(64), isCut: false });
+    for (const levels of [65, 200_000]) {
+      const { value, isCut } = jsonCopy(nested(levels));
+      expect(isCut).toBe(true);
+      expect(isHarmless(value)).toBe(true);
+      expect(JSON.stringify(value)).toContain('[cut: nested deeper than 64 levels]');
+    }
+    expect(canonicalJson(nested(200_000))).toContain('[cut');
+  });
+
+  it('too deep for the stack is written, and still too deep', () => {
+    const text = jsonText(nested(200_000))!;
+    expect(isHarmless(JSON.parse(text))).toBe(false);
+    expect(jsonText({ toJSON: () => 'x' })).toBe('"x"');
+    expect(jsonText(undefined)).toBeUndefined();
+    const loop: unknown[] = [];
+    loop.push(loop);
+    expect(() => jsonText(loop)).toThrow(TypeError);
+  });
+
+  it('loses keys named __proto__, wherever they are', () => {
+    const value = JSON.parse('{"a":[{"__proto__":{"x":1},"b":2}],"__proto__":null}') as object;
+    expect(jsonCopy(value).value).toEqual({ a: [{ b: 2 }] });
+    expect(Object.hasOwn(value, '__proto__')).toBe(true);
+  });
+
+  it('own() finds nothing that is inherited', () => {
+    const record = JSON.parse('{"a":1,"__proto__":2}') as Record<string, number>;
+    expect(
+      ['a', '__proto__', 'b', 'constructor', 'toString'].map((key) => own(record, key)),
+    ).toEqual([1, 2, undefined, undefined, undefined]);
+  });
 });

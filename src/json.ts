@@ -27,22 +27,80 @@ export function parseJson(text: string): Parsed {
 const withoutSource = (message: string): string =>
   message.replace(/,? *(?:\.\.\.)?".*$/s, '') || 'it is not JSON';
 
-/** What JSON keeps of a value, detached from the original; throws where JSON cannot hold it (cycles, bigint). */
-export function toJsonValue(value: unknown): JsonValue {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  const text = JSON.stringify(value);
-  return text === undefined ? null : (JSON.parse(text) as JsonValue);
+/** The own value of a key: a key that comes from outside must not find what every object inherits. */
+export const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+/** Levels of nesting that JSON from outside may have: more than fair data needs, and far from what the stack takes. */
+export const MOST_LEVELS = 64;
+
+/** What stands in the place of levels below {@link MOST_LEVELS}. */
+const CUT = `[cut: nested deeper than ${MOST_LEVELS} levels]`;
+
+/**
+ * Whether JSON has at most {@link MOST_LEVELS} levels. On the way it loses keys named `__proto__`, which would become
+ * the prototype of whatever they are assigned to. For values that nobody else holds.
+ */
+export function isHarmless(value: unknown, levels: number = MOST_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isHarmless(item, levels - 1));
+  if (Object.hasOwn(value, '__proto__')) delete (value as Record<string, unknown>)['__proto__'];
+  for (const key in value)
+    if (!isHarmless((value as Record<string, unknown>)[key], levels - 1)) return false;
+  return true;
 }
+
+/** A copy with at most so many levels. */
+function withLevels(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { toJSON } = value as { toJSON?: unknown };
+  if (levels === 0) return CUT;
+  if (typeof toJSON === 'function') return withLevels(toJSON.call(value), levels);
+  if (Array.isArray(value)) return value.map((item) => withLevels(item, levels - 1));
+  const entries = Object.entries(value).filter(([key]) => key !== '__proto__');
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withLevels(inner, levels - 1)]));
+}
+
+/** As `JSON.stringify`; what is nested deeper than the stack takes is cut, and stays deeper than {@link MOST_LEVELS}. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(withLevels(value, MOST_LEVELS + 1));
+  }
+}
+
+/** What JSON keeps of a value, detached from the original; throws where JSON cannot hold it (cycles, bigint). */
+export function jsonCopy(value: unknown): { readonly value: JsonValue; readonly isCut: boolean } {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean')
+    return { value, isCut: false };
+  if (typeof value === 'number')
+    return { value: Number.isFinite(value) ? value : null, isCut: false };
+  const text = jsonText(value);
+  const copy = text === undefined ? null : (JSON.parse(text) as JsonValue);
+  if (isHarmless(copy)) return { value: copy, isCut: false };
+  return { value: withLevels(copy, MOST_LEVELS) as JsonValue, isCut: true }; // JSON with fewer levels
+}
+
+/** The same, where it does not matter whether something was cut. */
+export const toJsonValue = (value: unknown): JsonValue => jsonCopy(value).value;
 
 /** JSON with sorted keys: two values with the same text are the same value. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  try {
+    return JSON.stringify(value, sorted);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(withLevels(value, MOST_LEVELS), sorted);
+  }
 }
+
+const sorted = (_key: string, inner: unknown): unknown =>
+  isRecord(inner)
+    ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : inner;
 
 /** Equal as JSON; the order of keys does not matter. No deeper than the shallower of the two is looked at. */
 export function sameJson(a: unknown, b: unknown): boolean {

@@ -2,11 +2,11 @@ import { AppendOnly } from '../append-only.ts';
 import { isoTime, syncSystemClock, systemClock } from '../clock.ts';
 import type { ContinuationOutcome, ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
-import { AgentError } from '../errors/agent-error.ts';
+import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { uuid } from '../ids.ts';
 import type { Usage } from '../inference/usage.ts';
-import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import { jsonCopy, MOST_LEVELS, type JsonObject, type JsonValue } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
 import { Messages } from '../messages/messages.ts';
@@ -198,8 +198,9 @@ export class AgentState implements AgentStateData {
 
   /** Adds to what travels with the state. Only JSON survives; live things belong in `deps`. */
   withMetadata(more: { readonly [key: string]: JsonValue }): AgentState {
-    const metadata = toJsonValue({ ...this.metadata, ...more }) as JsonObject;
-    return this.with({ metadata });
+    const { value, isCut } = jsonCopy({ ...this.metadata, ...more });
+    if (isCut) throw invalidOption('metadata', more, `at most ${MOST_LEVELS} levels of nesting`);
+    return this.with({ metadata: value as JsonObject }); // made from a record
   }
 
   withAgentName(agentName: string): AgentState {

@@ -56,7 +56,7 @@ export async function openResumed(
 ): Promise<Run> {
   const state = AgentState.from(input);
   checkAgentName(definition, state);
-  const { executionId, approvals = {}, grant } = options;
+  const { executionId, grant } = options;
   if (executionId !== undefined && executionId !== state.execution.id)
     throw new AgentError(
       'invalid_option',
@@ -64,11 +64,11 @@ export async function openResumed(
     );
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
-    await checkApprovals(definition, state, approvals);
+    await checkApprovals(definition, state, run.answers);
     takeUp(run, grant === undefined ? grant : checkedGrant(grant));
     return run;
   }
-  const [callId] = Object.keys(approvals);
+  const [callId] = run.answers.keys();
   if (callId !== undefined)
     throw new AgentError(
       'not_resumable',

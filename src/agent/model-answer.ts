@@ -2,7 +2,7 @@ import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import { RedactedDeltas } from '../events/redacted-deltas.ts';
 import { RedactedText } from '../events/redacted-text.ts';
-import { callId } from '../ids.ts';
+import { callId, isUsableCallId } from '../ids.ts';
 import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
   InferenceChunk,
@@ -10,7 +10,7 @@ import type {
   InferenceResponse,
 } from '../inference/inference-driver.ts';
 import { brokenOff, readFailure, type PartialAnswer } from '../inference/inference-error.ts';
-import { isReport, readResponse, type ReadCall } from '../inference/read-response.ts';
+import { isReport, MOST_CALLS, readResponse, type ReadCall } from '../inference/read-response.ts';
 import { costOfUsage } from '../inference/prices.ts';
 import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
@@ -114,6 +114,7 @@ export class ModelAnswer {
   #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
     const { events, redactor } = this.#run;
     const { index } = chunk;
+    if (!(index >= 0 && index <= MOST_CALLS)) return; // too many: they are not recorded
     const id = (this.#ids[index] ??= this.#claimId(chunk.id ?? null));
     const tool = (this.#names[index] ||= chunk.name ?? '');
     if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
@@ -121,10 +122,13 @@ export class ModelAnswer {
     if (argsDelta !== '') events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta });
   }
 
-  /** Ours if the provider's is missing or used; always ours in nested agents, whose ids share the root's space. */
+  /**
+   * Ours if the provider's is missing, was used before, or holds anything that a route or a store could not carry;
+   * always ours in nested agents, whose ids share the root's space.
+   */
   #claimId(providerId: string | null): string {
     const { usedIds, parent } = this.#run;
-    const isUsable = providerId !== null && providerId !== '' && parent === null;
+    const isUsable = providerId !== null && parent === null && isUsableCallId(providerId);
     const id = isUsable ? providerId : callId();
     const before = usedIds.size;
     // a set that does not grow has seen the id before

@@ -75,7 +75,7 @@ export async function runNested(
   const paused = draft.children?.get(call.id);
   const state = paused ?? firstState(parent, args);
   const journal = parent.journal?.nested(call.id);
-  const options = { approvals: parent.approvals, ...(journal && { journal }) };
+  const options = journal ? { journal } : {};
   const child = new Run(definition, bus, state, options, parent);
   const before = paused ? (draft.childAccounts?.get(call.id) ?? paused.execution) : null;
   // an agent that had ended before its process died only has to hand over what it found

@@ -1,6 +1,6 @@
 import { isoTime } from '../clock.ts';
 import { messageOf } from '../errors/error-record.ts';
-import { parseJson, withoutFence } from '../json.ts';
+import { isHarmless, MOST_LEVELS, parseJson, withoutFence } from '../json.ts';
 import type { ReadySchema } from '../tools/schema.ts';
 import { syntheticMessage } from './judge-step.ts';
 import type { Run } from './run.ts';
@@ -29,6 +29,7 @@ export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
   async function problemWith(answer: string, ready: ReadySchema): Promise<string | null> {
     const parsed = parseJson(withoutFence(answer));
     if (!parsed.ok) return `it is not JSON (${parsed.error})`;
+    if (!isHarmless(parsed.value)) return `it is nested deeper than ${MOST_LEVELS} levels`;
     try {
       const checked = await run.cancellation.race(Promise.resolve(ready.check(parsed.value)));
       if (!checked.ok) return checked.message;

@@ -12,7 +12,7 @@ import type { CallFrame } from '../tools/call-tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
-import type { Approvals } from './approvals.ts';
+import { readAnswers, type Answers, type Approvals } from './approvals.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 
@@ -46,7 +46,8 @@ export class Run implements CallFrame {
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Record<string, unknown>;
-  readonly approvals: Approvals;
+  /** People's answers to calls that wait, by call id. */
+  readonly answers: Answers;
   /** Null unless a session keeps the run. */
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
@@ -86,7 +87,7 @@ export class Run implements CallFrame {
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = options.deps ?? parent?.deps ?? {};
-    this.approvals = options.approvals ? ownAnswers(options.approvals) : noAnswers;
+    this.answers = parent?.answers ?? readAnswers(options.approvals);
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
@@ -185,8 +186,3 @@ export class Run implements CallFrame {
     this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
   }
 }
-
-/** Without a prototype: a call whose id is "constructor" must not find an answer there. */
-const ownAnswers = (approvals: Approvals): Approvals =>
-  Object.assign(Object.create(null) as Approvals, approvals);
-const noAnswers: Approvals = Object.freeze(ownAnswers({}));

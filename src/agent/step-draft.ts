@@ -3,6 +3,7 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
 import { messageId, stepId } from '../ids.ts';
+import { own } from '../json.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
@@ -118,7 +119,7 @@ export class StepDraft {
     const children = Object.entries(step.children).map(([id, json]) => [id, revive(json)] as const);
     if (children.length > 0) draft.children = new Map(children);
     if (step.childAccounts) draft.childAccounts = new Map(Object.entries(step.childAccounts));
-    if (step.problems) draft.problems = draft.calls.map(({ id }) => step.problems?.[id]);
+    if (step.problems) draft.problems = draft.calls.map(({ id }) => own(step.problems ?? {}, id));
     draft.announced = new Set(run.state.pendingApprovals.map(({ callId }) => callId));
     draft.messageIds = [...step.messageIds];
     draft.usage = step.usage;
@@ -214,12 +215,11 @@ export class StepDraft {
   }
 
   get #openProblems(): Record<string, string> {
-    const problems: Record<string, string> = {};
-    for (const place of this.openCalls) {
+    const problems = this.openCalls.flatMap((place) => {
       const problem = this.problems?.[place];
-      if (problem !== undefined) problems[this.calls[place]?.id ?? ''] = problem;
-    }
-    return problems;
+      return problem === undefined ? [] : [[this.calls[place]?.id ?? '', problem] as const];
+    });
+    return Object.fromEntries(problems);
   }
 
   get type(): AgentStep['type'] {

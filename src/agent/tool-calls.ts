@@ -1,5 +1,7 @@
+import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import { argumentsIn } from '../tools/arguments.ts';
 import type { Tool } from '../tools/tool.ts';
 import { badArguments, CallDesk } from './call-desk.ts';
 import type { Run } from './run.ts';
@@ -26,7 +28,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   const desk = new CallDesk(run, draft, place);
   const { call } = desk;
   const problem = draft.problems?.[place];
-  if (draft.softLanding !== null && !run.approvals[call.id])
+  if (draft.softLanding !== null && !run.answers.has(call.id))
     return desk.close(
       'blocked',
       'Not run: this was the last step, kept for an answer without tools.',
@@ -36,9 +38,12 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (isLost(run, call)) return desk.reportLost();
   if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
   if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
-  const answer = draft.announced.size > 0 ? run.approvals[call.id] : undefined;
+  const answer = draft.announced.size > 0 ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) return desk.close('denied', `Denied by a person: ${answer.deny}`);
-  const args = answer?.args === undefined ? call.args : desk.edit(answer.args);
+  // earlier releases kept arguments of any depth
+  const recorded = draft.counted === null ? call.args : argumentsIn(call.args);
+  if (typeof recorded === 'string') return desk.reject('bad_arguments', recorded);
+  const args = answer?.args === undefined ? recorded : desk.edit(answer.args);
   const waits = draft.announced.has(call.id);
   let ready: unknown;
   try {
@@ -85,4 +90,4 @@ export function sealOpenCalls(run: Run, draft: StepDraft): void {
 }
 
 const unknownTool = (name: string, known: readonly string[]): string =>
-  `There is no tool "${name}". Available: ${known.join(', ') || 'none'}.`;
+  `There is no tool ${show(name)}. Available: ${known.join(', ') || 'none'}.`;

@@ -1,4 +1,5 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
+import { own } from '../json.ts';
 
 const words: Readonly<Record<BroadcastStatus, string>> = {
   idle: 'Ready',
@@ -32,6 +33,6 @@ export interface StatusFacts {
 export function statusWords({ status, stopReason, approvals }: StatusFacts): string {
   if (status === 'paused' && approvals > 0) return 'Waiting for you';
   const isStop = status === 'stopped' || status === 'failed';
-  const cause = isStop && stopReason !== null ? (causes[stopReason] ?? stopReason) : null;
+  const cause = isStop && stopReason !== null ? (own(causes, stopReason) ?? stopReason) : null;
   return cause === null ? words[status] : `${words[status]} · ${cause}`;
 }

@@ -1,6 +1,7 @@
 import { show } from '../errors/agent-error.ts';
 import { messageOf, type ErrorReport } from '../errors/error-record.ts';
-import { isRecord, parseJson, toJsonValue, type JsonObject } from '../json.ts';
+import { isRecord, type JsonObject } from '../json.ts';
+import { argumentsIn, MOST_ARGUMENT_BYTES } from '../tools/arguments.ts';
 import type { FinishReason, InferenceResponse, InferredToolCall } from './inference-driver.ts';
 
 /** A call with its arguments read; `problem` says why it must not run. */
@@ -18,6 +19,11 @@ export interface ReadResponse {
   readonly finishReason: FinishReason;
   readonly notes: readonly string[];
 }
+
+/** Calls that one answer may make. */
+export const MOST_CALLS = 128;
+/** Of a tool's name as the model wrote it; the names of tools have at most 64. */
+const MOST_NAME_CHARACTERS = 200;
 
 const noCalls: readonly ReadCall[] = Object.freeze([]);
 const noNotes: readonly string[] = Object.freeze([]);
@@ -51,9 +57,9 @@ export function readResponse(response: InferenceResponse): ReadResponse | ErrorR
   const corrected = response.finishReason !== finishReason;
   return {
     content,
-    calls: toolCalls.map((call) => readCall(call, finishReason === 'length')),
+    calls: readCalls(toolCalls, finishReason === 'length'),
     finishReason,
-    notes: corrected ? [`finishReasonCorrected:${response.finishReason}`] : noNotes,
+    notes: corrected ? [`finishReasonCorrected:${wordOf(response)}`] : noNotes,
   };
 }
 
@@ -66,16 +72,38 @@ function finishWord({ finishReason }: InferenceResponse, hasCalls: boolean): Fin
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
+const wordOf = ({ finishReason }: InferenceResponse): string =>
+  typeof finishReason === 'string' ? finishReason.slice(0, 100) : show(finishReason);
+
+/** The first of too many run; one more stands for all the others, so that the conversation stays whole and small. */
+function readCalls(calls: readonly InferredToolCall[], cutOff: boolean): readonly ReadCall[] {
+  const read = calls.slice(0, MOST_CALLS).map((call) => readCall(call, cutOff));
+  const next = calls[MOST_CALLS];
+  if (next === undefined) return read;
+  const over = calls.length - MOST_CALLS;
+  const problem =
+    `The answer has ${calls.length} calls, and at most ${MOST_CALLS} are taken: ` +
+    `the last ${over === 1 ? 'one was' : `${over} were`} not run. Make fewer calls at once.`;
+  return [...read, { ...nameAndId(next), args: {}, problem }];
+}
+
+const nameAndId = ({ id, name }: InferredToolCall): Pick<ReadCall, 'providerId' | 'name'> => ({
+  providerId: typeof id === 'string' && id !== '' ? id : null,
+  name:
+    name.length > MOST_NAME_CHARACTERS
+      ? `${name.slice(0, MOST_NAME_CHARACTERS)}… [cut: ${name.length} characters]`
+      : name,
+});
+
 function readCall(call: InferredToolCall, cutOff: boolean): ReadCall {
-  const { name } = call;
-  const providerId = typeof call.id === 'string' && call.id !== '' ? call.id : null;
+  const { name, providerId } = nameAndId(call);
   const read = readArguments(call, cutOff);
   if (typeof read === 'string')
     return {
       providerId,
       name,
       args: {},
-      argsRaw: call.argsRaw ?? messageOf(call.args),
+      argsRaw: keptText(call.argsRaw ?? messageOf(call.args)),
       problem: cutOff ? `${truncated} ${read}` : read,
     };
   return cutOff
@@ -86,24 +114,22 @@ function readCall(call: InferredToolCall, cutOff: boolean): ReadCall {
 const truncated =
   'The answer was cut off at the output limit (length), so none of its calls was run.';
 
+/** A text that was refused for its size is not kept whole. */
+const keptText = (text: string): string =>
+  text.length <= MOST_ARGUMENT_BYTES
+    ? text
+    : `${text.slice(0, 10_000)}… [cut: ${text.length} characters]`;
+
 /** The arguments as an object, or the sentence that says why they are none. */
 function readArguments({ args, argsRaw }: InferredToolCall, cutOff: boolean): JsonObject | string {
   if (args !== undefined && args !== null) {
     if (typeof args === 'string') return readArguments({ name: '', argsRaw: args }, cutOff);
     if (!isRecord(args)) return `The arguments are ${show(args)}, expected a JSON object.`;
-    try {
-      return toJsonValue(args) as JsonObject;
-    } catch (error) {
-      return `The arguments cannot be kept as JSON (${messageOf(error)}).`;
-    }
+    return argumentsIn(args);
   }
   const text = argsRaw?.trim() ?? '';
   if (text === '') return cutOff ? 'The arguments are missing.' : {};
-  const parsed = parseJson(text);
-  if (!parsed.ok) return `The arguments are not valid JSON (${parsed.error}).`;
-  return isRecord(parsed.value)
-    ? parsed.value
-    : `The arguments are ${show(parsed.value)}, expected a JSON object.`;
+  return argumentsIn(text);
 }
 
 function shapeProblem(response: unknown): string | null {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { AgentError } from '../errors/agent-error.ts';
+import { own } from '../json.ts';
 
 /** Answers a request for one of the files, or null: somebody else may know the address. */
 export type StaticFiles = (request: Request) => Promise<Response | null>;
@@ -112,7 +113,7 @@ function fileOf(bytes: Buffer<ArrayBuffer>, address: string): File {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   const isHashed = address.startsWith('/assets/');
   const headers = {
-    'content-type': types[extension] ?? 'application/octet-stream',
+    'content-type': own(types, extension) ?? 'application/octet-stream',
     // names in assets change with their content; all else is asked for again
     'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag,

@@ -1,9 +1,6 @@
-import { isRecord, parseJson, type JsonObject } from '../json.ts';
+import { isRecord, MOST_LEVELS, parseJson, type JsonObject } from '../json.ts';
 import { jsonFault } from './json-fault.ts';
 import { ApiRefusal } from './refusal.ts';
-
-/** Deeper than any fair request, and far from what the stack can take. */
-const MOST_DEPTH = 64;
 
 /** The body as a JSON object; an empty one counts as `{}`. Never more than `maxBytes` is kept, whatever the headers say. */
 export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
@@ -50,17 +47,19 @@ async function boundedText({ body, headers }: Request, maxBytes: number): Promis
 }
 
 /** Refuses what could hurt those who walk over it or copy it: endless depth, and a key that is none in JavaScript. */
-function checkShape(root: object): void {
+function checkShape(root: JsonObject): void {
+  // its keys are call ids, and are read as such
+  const { approvals } = root;
   let level: readonly object[] = [root];
   for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MOST_DEPTH)
+    if (depth > MOST_LEVELS)
       throw new ApiRefusal(
         'invalid_request',
-        `The body is nested deeper than ${MOST_DEPTH} levels.`,
+        `The body is nested deeper than ${MOST_LEVELS} levels.`,
       );
     const next: object[] = [];
     for (const value of level) {
-      if (Object.hasOwn(value, '__proto__'))
+      if (value !== approvals && Object.hasOwn(value, '__proto__'))
         throw new ApiRefusal(
           'invalid_request',
           'The body has a key "__proto__", which is not taken.',

@@ -17,7 +17,7 @@ export interface LoadedSession {
   readonly frame: AgentFrame;
   readonly nestedFrames: Map<string, AgentFrame>;
   /** People's answers that were not carried out yet, or not to the end. */
-  readonly approvals: Record<string, ApprovalAnswer>;
+  readonly answers: ReadonlyMap<string, ApprovalAnswer>;
   /** Calls that were started, and whose end nobody saw. */
   readonly lostCalls: Set<string>;
 }
@@ -45,7 +45,7 @@ export async function loadSession(
     state: AgentState.from(json),
     frame,
     nestedFrames: loading.nestedFrames,
-    approvals: loading.approvals,
+    answers: loading.answers,
     lostCalls: loading.lostCalls,
   };
 }
@@ -57,7 +57,7 @@ interface Counts {
 
 class Loading {
   readonly nestedFrames: Map<string, AgentFrame> = new Map();
-  readonly approvals: Record<string, ApprovalAnswer> = {};
+  readonly answers: Map<string, ApprovalAnswer> = new Map();
   readonly lostCalls: Set<string> = new Set();
   readonly #reader: RowReader;
   readonly #sessionId: string;
@@ -183,11 +183,12 @@ class Loading {
       toolCalls.some(({ id }) => id === callId) && !known.has(callId);
     const open = agents.filter(({ callId }) => isUnanswered(callId));
     for (const row of rows) if (!known.has(row.callId)) await this.#takeCall(row, known);
-    const children: Record<string, AgentStateJSON> = {};
-    const childAccounts = { ...unfinishedStep.childAccounts };
+    const children = new Map<string, AgentStateJSON>();
+    const accounts = new Map(Object.entries(unfinishedStep.childAccounts ?? {}));
     for (const row of open) {
       const head = await this.#reader.head(row.head);
-      const before = (childAccounts[row.callId] ??= { usage: zeroUsage, cost: 0 });
+      const before = accounts.get(row.callId) ?? { usage: zeroUsage, cost: 0 };
+      accounts.set(row.callId, before);
       if (!isUnanswered(row.callId)) {
         const { usage, cost } = head.state.execution;
         const more = minusUsage(usage, before.usage);
@@ -195,18 +196,24 @@ class Loading {
           usage: more,
           cost: cost === null ? null : cost - (before.cost ?? 0),
         });
-        delete childAccounts[row.callId];
+        accounts.delete(row.callId);
         continue;
       }
       this.lostCalls.delete(row.callId);
       const child = await this.agent(row.agentId, head, row, agents, row.callId);
-      children[row.callId] = child.json;
+      children.set(row.callId, child.json);
       this.nestedFrames.set(row.callId, child.frame);
     }
     const results = toolCalls.flatMap(({ id }) => known.get(id) ?? []);
     const account = withAccount(unfinishedStep, late);
     return {
-      unfinishedStep: { ...unfinishedStep, ...account, results, children, childAccounts },
+      unfinishedStep: {
+        ...unfinishedStep,
+        ...account,
+        results,
+        children: Object.fromEntries(children),
+        childAccounts: Object.fromEntries(accounts),
+      },
       late,
     };
   }
@@ -220,7 +227,7 @@ class Loading {
     if (row.state === 'started') this.lostCalls.add(row.callId);
     if (row.answer === null || row.state === 'waiting') return;
     const [answer] = await this.#reader.values<ApprovalAnswer>([{ body: row.answer }]);
-    if (answer) this.approvals[row.callId] = answer;
+    if (answer) this.answers.set(row.callId, answer);
   }
 }
 

@@ -1,5 +1,6 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
+import type { Approvals } from '../agent/approvals.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
@@ -233,20 +234,17 @@ type Task = {
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 
 /** An agent behind a call may be answered before its root has paused: the root pauses first, and then goes on. */
-const answersTo = ({ state, approvals }: LoadedSession): LoadedSession['approvals'] =>
+const answersTo = ({ state, answers }: LoadedSession): Approvals =>
   Object.fromEntries(
     state.pendingApprovals.flatMap(({ callId }) => {
-      const answer = approvals[callId];
+      const answer = answers.get(callId);
       return answer ? [[callId, answer]] : [];
     }),
   );
 
 /** A pause without answers goes on waiting. */
-const hasWork = (
-  state: AgentState,
-  approvals: LoadedSession['approvals'],
-  { done }: Task,
-): boolean => state.status !== 'paused' || done !== undefined || Object.keys(approvals).length > 0;
+const hasWork = (state: AgentState, approvals: Approvals, { done }: Task): boolean =>
+  state.status !== 'paused' || done !== undefined || Object.keys(approvals).length > 0;
 
 /** A fork stands between two steps: a new message begins a new execution there. */
 const readyForMessage = (state: AgentState): AgentState =>

@@ -1,6 +1,7 @@
 import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
+import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 
 /**
@@ -71,7 +72,7 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
   // without agents inside it is JSON already
   if (Object.keys(step.children).length === 0) return step;
   const accounts = Object.entries(step.children).map(([callId, { execution }]) => {
-    const { usage, cost } = step.childAccounts?.[callId] ?? execution;
+    const { usage, cost } = own(step.childAccounts ?? {}, callId) ?? execution;
     return [callId, { usage, cost }] as const;
   });
   return {

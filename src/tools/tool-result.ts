@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../errors/error-record.ts';
-import { toJsonValue, type JsonValue } from '../json.ts';
+import { jsonCopy, type JsonValue } from '../json.ts';
 
 export type ToolResultKind = 'ok' | 'error' | 'denied' | 'aborted' | 'blocked' | 'timeout';
 
@@ -16,15 +16,15 @@ export interface ToolResult {
 export const resultText = (value: JsonValue): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A returned value as the state keeps it: JSON, and cut with a note where it is too long. */
+/** A returned value as the state keeps it: JSON, and cut with a note where it is too long or nested too deep. */
 export function recordedValue(
   returned: unknown,
   maxChars: number,
 ): { readonly value: JsonValue; readonly cut: boolean } {
-  const value = toJsonValue(returned);
-  if (typeof value !== 'string' && typeof value !== 'object') return { value, cut: false };
+  const { value, isCut: cut } = jsonCopy(returned);
+  if (typeof value !== 'string' && typeof value !== 'object') return { value, cut };
   const text = resultText(value);
-  if (text.length <= maxChars) return { value, cut: false };
+  if (text.length <= maxChars) return { value, cut };
   const kept = text.slice(0, endBefore(text, maxChars));
   return { value: `${kept}… [cut: ${kept.length} of ${text.length} characters shown]`, cut: true };
 }

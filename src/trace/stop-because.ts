@@ -2,6 +2,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
+import { own } from '../json.ts';
 import { countText, exactMoneyText, secondsText, timesText } from './number-text.ts';
 import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
 import { withoutFullStop } from './without-full-stop.ts';
@@ -40,9 +41,9 @@ const because: Readonly<Record<StopReason, Because>> = {
     if (tool === null || type === null || !error) return null;
     return `${tool} failed (${words(type)}: ${clip(error.message)}) and the policy stops on ${words(type)} errors`;
   },
-  finish_reason: ({ voice }) => cuts[textIn(voice, 'finishReason') ?? ''] ?? null,
+  finish_reason: ({ voice }) => own(cuts, textIn(voice, 'finishReason') ?? '') ?? null,
   guard: (stop) =>
-    guards[stop.voice.criterion]?.(stop) ??
+    own(guards, stop.voice.criterion)?.(stop) ??
     (stop.voice.criterion.endsWith('CostLimit') ? usedUp(stop, 'spent', exactMoneyText, '') : null),
   user_requested: ({ voice, step }) => {
     if (textIn(voice, 'by') !== 'user') return null;

@@ -1,3 +1,4 @@
+import { own } from '../json.ts';
 import { nestedNote } from './apply-nested.ts';
 import { liveRow, type LiveText } from './live-text.ts';
 import { withCallsRow, type LiveCall } from './live-calls.ts';
@@ -103,7 +104,7 @@ export function stateOf(book: Book, before?: UiState): UiState {
 function gapOf({ screen, order }: LogWindow): LogPlace | null {
   const { run, behind } = screen;
   for (const executionId of order) {
-    const known = behind[executionId];
+    const known = own(behind, executionId);
     if (known?.hasHole) return { executionId, after: known.after };
   }
   return run?.hasHole ? { executionId: run.id, after: run.after } : null;

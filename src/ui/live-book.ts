@@ -1,4 +1,5 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
+import { own } from '../json.ts';
 import { isForeign, type Book } from './book.ts';
 import { grown, newCall, type Delta, type LiveCall } from './live-calls.ts';
 import {
@@ -18,7 +19,7 @@ import { trackOf, type Screen, type UiRun } from './screen.ts';
 /** Chunks and deltas are no part of the log: they lie over it until the log has what they foretell. */
 export function withChunk(before: Book, chunk: Chunk): Book {
   if (isForeign(before, chunk.session_id) || chunk.payload.content === '') return before;
-  const known = before.texts[chunk.agent_id];
+  const known = own(before.texts, chunk.agent_id);
   if (known && isOf(known, chunk)) return withText(before, known, extended(known, chunk));
   const book = opened(before, chunk);
   const fresh = beginning(book, chunk);
@@ -30,10 +31,10 @@ function beginning({ log, texts, floors }: Book, chunk: Chunk): LiveText | null 
   const { run, rows } = log.screen;
   const fresh = newText(chunk);
   if (run === null || isOver(fresh, run)) return null;
-  const known = texts[fresh.agentId];
+  const known = own(texts, fresh.agentId);
   if (known && (known.step > fresh.step || known.lastAt > fresh.lastAt)) return null;
   const discards = discardsOf(fresh, run);
-  const next = discards.length === 0 ? 0 : floors[attemptKey(fresh)];
+  const next = discards.length === 0 ? 0 : own(floors, attemptKey(fresh));
   if (next === undefined || chunk.payload.chunk_index < next) return null;
   if (discards.some(({ at }) => at >= fresh.timestamp)) return null;
   return hasRow(rows, fresh.messageId) ? null : { ...fresh, discards: discards.length, next };

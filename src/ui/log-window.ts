@@ -1,4 +1,5 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
+import { own } from '../json.ts';
 import { applyEnvelope } from './apply-envelope.ts';
 import { entered, hasHoles, isEnd, withoutHoles, type Screen } from './screen.ts';
 
@@ -89,7 +90,7 @@ function isKnown(window: LogWindow, entry: Entry, fresh: readonly Entry[]): bool
     return screen.run?.id === executionId || Object.hasOwn(screen.behind, executionId);
   if (what === 'known' || what === 'read') {
     if (seq < settled) return true;
-    const known = screen.run?.id === executionId ? screen.run : screen.behind[executionId];
+    const known = screen.run?.id === executionId ? screen.run : own(screen.behind, executionId);
     return known !== undefined && known.after >= seq && !known.hasHole;
   }
   if (seq <= settled) return true;

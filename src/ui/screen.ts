@@ -1,5 +1,6 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { EnvelopeOf, WireUsage } from '../broadcasting/envelope.ts';
+import { own } from '../json.ts';
 import type { UiMessage } from './ui-message.ts';
 import type { UiApproval, UiStop } from './ui-state.ts';
 
@@ -98,7 +99,8 @@ const newTrack: AgentTrack = {
   note: null,
 };
 
-export const trackOf = (run: UiRun, agentId: string): AgentTrack => run.agents[agentId] ?? newTrack;
+export const trackOf = (run: UiRun, agentId: string): AgentTrack =>
+  own(run.agents, agentId) ?? newTrack;
 
 export const withTrack = (run: UiRun, agentId: string, patch: Partial<AgentTrack>): UiRun => ({
   ...run,

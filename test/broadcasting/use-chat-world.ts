@@ -2,6 +2,7 @@ import { type SessionRuntime } from 'onward';
 import { type ChatHandlerOptions } from 'onward/broadcasting/use-chat';
 import { mockTool, type MockTool, type ScenarioStep } from 'onward/testing';
 import { expect } from 'vitest';
+import { own } from '../../src/json.ts';
 import {
   agentWith,
   builderWith,
@@ -49,7 +50,7 @@ export function answered(
   answers: Record<string, { approved: boolean; reason?: string }>,
 ): OnwardUIMessage {
   const parts = message.parts.map((part) => {
-    const given = 'toolCallId' in part ? answers[part.toolCallId] : undefined;
+    const given = 'toolCallId' in part ? own(answers, part.toolCallId) : undefined;
     if (!given || !('approval' in part) || !part.approval) return part;
     return { ...part, state: 'approval-responded', approval: { ...part.approval, ...given } };
   });

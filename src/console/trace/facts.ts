@@ -1,3 +1,4 @@
+import { own } from '../../json.ts';
 import type { TraceStep } from '../../trace/trace.ts';
 import { counted, durationText } from '../../trace/number-text.ts';
 
@@ -56,7 +57,7 @@ const known: Readonly<Record<string, string>> = {
 function notesOf(notes: readonly string[]): Fact[] {
   const names = new Set(notes.map((note) => note.split(':')[0] ?? note));
   return [...names].map((name) => {
-    const text = known[name];
+    const text = own(known, name);
     return text === undefined ? { text: 'note', code: name } : { text };
   });
 }

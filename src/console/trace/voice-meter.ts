@@ -1,4 +1,5 @@
 import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
+import { own } from '../../json.ts';
 import { countText, exactMoneyText, moneyText } from '../../trace/number-text.ts';
 import { secondsOfText } from './trace-format.ts';
 
@@ -23,7 +24,7 @@ const units: Readonly<Record<string, MeterUnit>> = {
 
 /** A limit as it was set: `$1.00`, `180 s`, `300,000`. */
 export function limitText(criterion: string, limit: number): string {
-  const unit = units[criterion] ?? 'count';
+  const unit = own(units, criterion) ?? 'count';
   if (unit === 'money') return exactMoneyText(limit);
   return unit === 'seconds' ? secondsOfText(0, limit)[1] : countText(limit);
 }
@@ -38,7 +39,7 @@ export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
   return {
     used,
     limit,
-    unit: units[criterion] ?? 'count',
+    unit: own(units, criterion) ?? 'count',
     tone: used !== null && used >= limit ? 'full' : 'plain',
   };
 }

@@ -1,3 +1,4 @@
+import { own } from '../../json.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import { sharedEvaluations, type ContinuationEvaluation } from '../evaluation.ts';
 import { stepToJudge } from '../run-view.ts';
@@ -29,7 +30,7 @@ export const finishReasonCheck = (
       return {
         criterion: name,
         decision: 'forbid',
-        reason: `${meanings[finishReason] ?? 'the answer ended in a way that is listed as a reason to stop'} (finish reason ${finishReason})`,
+        reason: `${own(meanings, finishReason) ?? 'the answer ended in a way that is listed as a reason to stop'} (finish reason ${finishReason})`,
         context: { finishReason, reasons },
         stopReason: StopReason.FinishReasonReceived,
         remedy: {

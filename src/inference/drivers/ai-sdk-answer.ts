@@ -1,5 +1,6 @@
-import { isRecord, toJsonValue, type JsonObject } from '../../json.ts';
+import { isRecord, jsonText, toJsonValue, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inference-driver.ts';
+import { MOST_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
 import type { KeptPart } from './ai-sdk-kept.ts';
@@ -174,7 +175,7 @@ export class AiSdkAnswer {
     const index = this.#calls.indexOf(call);
     Object.assign(call, {
       name,
-      args: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+      args: typeof input === 'string' ? input : (jsonText(input ?? {}) ?? ''),
       isWhole: true,
     });
     const kept = this.#parts.find((open) => open.call === index);
@@ -186,7 +187,9 @@ export class AiSdkAnswer {
 
   /** Only where there is something that the provider wants back: signed reasoning, marks on texts and calls. */
   #kept(): JsonObject | null {
-    const parts = this.#parts.filter(({ type, text }) => type !== 'text' || text !== '');
+    const parts = this.#parts.filter(
+      ({ type, text, call = 0 }) => (type !== 'text' || text !== '') && call <= MOST_CALLS,
+    );
     if (!parts.some(({ type, options }) => type === 'reasoning' || options)) return null;
     const kept = parts.map(({ type, text, call, options }): KeptPart => ({
       type,

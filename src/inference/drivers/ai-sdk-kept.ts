@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '../../json.ts';
 import type { Message } from '../../messages/message.ts';
-import { wireIds } from './wire-ids.ts';
+import { wireIds, wireName } from './wire-ids.ts';
 
 /** One part of an answer, in its order: reasoning with its text, texts by their length, calls by their position. */
 export interface KeptPart {
@@ -65,6 +65,12 @@ function callPart(
   if (!call) return [];
   const { id, name, args } = call;
   return [
-    { type: 'tool-call', toolCallId: ids.get(id) ?? id, toolName: name, input: args, ...options },
+    {
+      type: 'tool-call',
+      toolCallId: ids.get(id) ?? id,
+      toolName: wireName(name),
+      input: args,
+      ...options,
+    },
   ];
 }

@@ -7,7 +7,7 @@ import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
 import { assistantParts } from './ai-sdk-kept.ts';
 import { mediaTypeOf } from './media-type.ts';
-import { wireIds } from './wire-ids.ts';
+import { wireIds, wireName } from './wire-ids.ts';
 
 export interface AiSdkSettings {
   readonly temperature?: number;
@@ -106,7 +106,7 @@ function prompt(
       results.push({
         type: 'tool-result',
         toolCallId: ids.get(id) ?? id,
-        toolName: call?.name ?? message.name ?? 'tool',
+        toolName: wireName(call?.name ?? message.name ?? 'tool'),
         output: outputOf(message.text),
       });
       continue;

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../../json.ts';
+import { isRecord, jsonText, parseJson } from '../../json.ts';
 import type { FinishReason, InferredToolCall } from '../inference-driver.ts';
 
 /** Text, reasoning and refusal of a message or a delta, wherever the provider put them. */
@@ -48,7 +48,7 @@ export const string = (value: unknown): string => (typeof value === 'string' ? v
 
 /** Some servers send the arguments as an object instead of its text. */
 export const argumentText = (value: unknown): string =>
-  isRecord(value) ? JSON.stringify(value) : string(value);
+  isRecord(value) ? (jsonText(value) ?? '') : string(value);
 
 /** Arguments as an object where they are one; the text is kept where they are not. */
 export function readCall(

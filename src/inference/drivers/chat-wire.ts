@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
+import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
 import { fieldsFor, nothingKept, type KeptFields } from './kept-for-provider.ts';
 import { mediaTypeOf } from './media-type.ts';
-import { wireIds } from './wire-ids.ts';
+import { wireIds, wireName } from './wire-ids.ts';
 
 /** Names that differ between OpenAI itself and servers that speak its language. */
 export interface ChatDialect {
@@ -62,7 +62,7 @@ function wireMessage(
     tool_calls: toolCalls.map(({ id, name, args }, i) => ({
       id: ids.get(id) ?? id,
       type: 'function',
-      function: { name, arguments: JSON.stringify(args) },
+      function: { name: wireName(name), arguments: jsonText(args) ?? '{}' },
       ...(kept.calls[i] ? { extra_content: kept.calls[i] } : null),
     })),
     ...kept.message,

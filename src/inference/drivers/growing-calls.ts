@@ -1,5 +1,6 @@
 import { isRecord, parseJson, type JsonObject } from '../../json.ts';
 import type { InferenceChunk, InferredToolCall } from '../inference-driver.ts';
+import { MOST_CALLS } from '../read-response.ts';
 import { argumentText, readCall, string } from './chat-message.ts';
 
 interface GrowingCall {
@@ -41,7 +42,8 @@ export class GrowingCalls {
 
   /** What a provider wants back with each call, such as the signature of a thought; null when there is nothing. */
   extras(): readonly (JsonObject | null)[] | null {
-    const extras = this.#namedCalls().map(({ extra }) => (isRecord(extra) ? extra : null));
+    const calls = this.#namedCalls().slice(0, MOST_CALLS + 1);
+    const extras = calls.map(({ extra }) => (isRecord(extra) ? extra : null));
     return extras.some((extra) => extra !== null) ? (extras as (JsonObject | null)[]) : null; // from JSON
   }
 

@@ -56,7 +56,7 @@ export class KeptReasoning {
     }
     for (const [key, value] of Object.entries(detail))
       if (key === 'text' || key === 'summary') last[key] = string(last[key]) + string(value);
-      else if (value !== null) last[key] = value;
+      else if (value !== null && key !== '__proto__') last[key] = value;
   }
 }
 

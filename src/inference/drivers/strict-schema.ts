@@ -26,12 +26,13 @@ function close(value: JsonValue): JsonValue | undefined {
     return items.includes(undefined) ? undefined : (items as JsonValue[]); // just looked
   }
   if (!isRecord(value)) return value;
-  const copy: Record<string, JsonValue> = {};
+  const entries: [string, JsonValue][] = [];
   for (const [key, inner] of Object.entries(value)) {
     const kept = loose.has(key) ? undefined : close(inner);
     if (kept === undefined) return undefined;
-    copy[key] = kept;
+    entries.push([key, kept]);
   }
+  const copy = Object.fromEntries(entries);
   if (value['type'] !== 'object' && !isRecord(value['properties'])) return copy;
   const { properties, required, additionalProperties = false } = value;
   const listed: readonly unknown[] = Array.isArray(required) ? required : [];

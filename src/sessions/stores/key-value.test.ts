@@ -1,35 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { mapDriver } from '../../../test/setup/key-values.ts';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
 import type { NewSessionRow } from '../session-rows.ts';
-import { type KeyValueDriver, keyValueStore } from './key-value.ts';
-
-/** Each method takes a moment, as over a network, so that calls that are made at once meet. */
-function mapDriver(): KeyValueDriver {
-  const entries = new Map<string, string>();
-  return {
-    name: 'map',
-    async get(keys) {
-      await Promise.resolve();
-      return keys.flatMap((key) => {
-        const value = entries.get(key);
-        return value === undefined ? [] : [[key, value] as const];
-      });
-    },
-    async list({ from, before, reverse, limit }) {
-      await Promise.resolve();
-      const found = [...entries].filter(([key]) => key >= from && key < before);
-      return found.toSorted(([a], [b]) => (a < b === reverse ? 1 : -1)).slice(0, limit);
-    },
-    async write(changes, [key, expected]) {
-      await Promise.resolve();
-      if ((entries.get(key) ?? null) !== expected) return false;
-      for (const [changed, value] of changes)
-        if (value === null) entries.delete(changed);
-        else entries.set(changed, value);
-      return true;
-    },
-  };
-}
+import { keyValueStore } from './key-value.ts';
 
 const session = (id: string, more: Partial<NewSessionRow> = {}): NewSessionRow => ({
   id,

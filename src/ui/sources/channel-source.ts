@@ -1,4 +1,4 @@
-import { parseJson } from '../../json.ts';
+import { own, parseJson } from '../../json.ts';
 import type { Connection, EnvelopeSink, EnvelopeSource } from './envelope-source.ts';
 import { readsOf, type ReadOptions } from './http-reads.ts';
 import { envelopeTypes, readEnvelope } from './read-envelope.ts';
@@ -86,7 +86,7 @@ function listen(
     clearTimeout(timer);
     const { state } = link.connection;
     if (state === 'connected' && link.isSubscribed()) return subscribed();
-    sink.connection(states[state] ?? 'offline');
+    sink.connection(own(states, state) ?? 'offline');
     if (state === 'connected')
       timer = setTimeout(() => {
         sink.connection('offline');

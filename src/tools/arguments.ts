@@ -1,0 +1,42 @@
+import { show } from '../errors/agent-error.ts';
+import { messageOf } from '../errors/error-record.ts';
+import {
+  isHarmless,
+  isRecord,
+  jsonText,
+  MOST_LEVELS,
+  parseJson,
+  type JsonObject,
+} from '../json.ts';
+
+/** Of the arguments of one call, as JSON in UTF-8. */
+export const MOST_ARGUMENT_BYTES = 1_000_000;
+
+/**
+ * The arguments of a call from outside (a model, an approver, a hook), given as a value or as JSON text: a copy that
+ * nobody else holds, within bounds and without keys named `__proto__`. Else the sentence that says what is wrong.
+ */
+export function argumentsIn(
+  given: Readonly<Record<string, unknown>> | string,
+): JsonObject | string {
+  let text: string;
+  try {
+    text = typeof given === 'string' ? given : (jsonText(given) ?? '{}');
+  } catch (error) {
+    return `The arguments cannot be kept as JSON (${messageOf(error)}).`;
+  }
+  const bytes = bytesOf(text);
+  if (bytes > MOST_ARGUMENT_BYTES)
+    return `The arguments take ${bytes} bytes, and at most ${MOST_ARGUMENT_BYTES} are taken. Send less in one call.`;
+  const parsed = parseJson(text);
+  if (!parsed.ok) return `The arguments are not valid JSON (${parsed.error}).`;
+  const { value } = parsed;
+  if (!isRecord(value)) return `The arguments are ${show(value)}, expected a JSON object.`;
+  return isHarmless(value)
+    ? value
+    : `The arguments are nested deeper than ${MOST_LEVELS} levels. Send flatter ones.`;
+}
+
+/** Counted only where it may matter: a character takes at most three. */
+const bytesOf = (text: string): number =>
+  text.length * 3 <= MOST_ARGUMENT_BYTES ? text.length : new TextEncoder().encode(text).length;

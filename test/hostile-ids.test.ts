@@ -1,0 +1,144 @@
+import { AgentBuilder, AgentState, SlimAgentStateSerializer, type AgentEvent } from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { agentWith, approve, gated } from './setup/approvals.ts';
+import { hostileIds, shownId, usableId } from './setup/hostile-ids.ts';
+import { stored, takesAnotherTurn } from './setup/states.ts';
+
+const { toolCalls, final } = ScenarioStep;
+const slim = (state: AgentState): AgentState => {
+  const serializer = new SlimAgentStateSerializer({ includeToolArgs: true });
+  return serializer.deserialize(JSON.stringify(serializer.serialize(state)));
+};
+const named = hostileIds.map((id) => ({ id, title: shownId(id) }));
+
+describe.each(named)('D90: a call whose id is $title', ({ id }) => {
+  const script = () => [
+    toolCalls([
+      { name: 'pay', id: 'plain', args: { n: 'harmless' } },
+      { name: 'pay', id, args: { n: 'odd' } },
+    ]),
+    final('done'),
+  ];
+
+  it.each([
+    ['as it is', (state: AgentState) => state],
+    ['whole and stored', stored],
+    ['slim', slim],
+  ])('waits for its own answer (%s)', async (_how, pass) => {
+    const pay = gated();
+    const agent = agentWith(script(), pay);
+    const paused = pass(await agent.run('go'));
+    const [plain, odd] = paused.pendingApprovals;
+    expect(plain?.callId).toBe('plain');
+    expect(odd!.callId).toMatch(usableId);
+    const call = paused.currentStep!.toolCalls[1]!;
+    expect(call.providerId ?? call.id).toBe(id === '' ? call.id : id);
+
+    const still = pass(await agent.resume(paused, { approvals: { plain: approve } }));
+    expect(pay.calls).toEqual([{ n: 'harmless' }]);
+    expect(still.pendingApprovals.map(({ callId }) => callId)).toEqual([odd!.callId]);
+
+    const state = await agent.resume(still, { approvals: { [odd!.callId]: approve } });
+    expect(pay.calls).toEqual([{ n: 'harmless' }, { n: 'odd' }]);
+    expect(state).toMatchObject({ status: 'completed', output: 'done' });
+    await takesAnotherTurn(state);
+  });
+
+  it('is denied and stopped like any other', async () => {
+    const pay = gated();
+    const agent = agentWith(script(), pay);
+    const paused = await agent.run('go');
+    const { callId } = paused.pendingApprovals[1]!;
+    const still = await agent.resume(paused, { approvals: { [callId]: { deny: 'no' } } });
+    expect(still.pendingApprovals.map((pending) => pending.callId)).toEqual(['plain']);
+    const state = agent.stop(stored(still));
+    expect(state.steps.at(-1)?.results.map(({ kind }) => kind)).toEqual(['aborted', 'denied']);
+    expect(pay.calls).toEqual([]);
+    await takesAnotherTurn(state);
+  });
+
+  it('carries agents inside it, two deep, over a pause', async () => {
+    const pay = gated();
+    const agentNamed = (name: string, calls: Parameters<typeof toolCalls>[0]) =>
+      AgentBuilder.base()
+        .withName(name)
+        .withDriver(DeterministicDriver.fromSteps(toolCalls(calls), final(`${name} done`)));
+    const inner = agentNamed('inner', [{ name: 'pay', id, args: { n: 1 } }])
+      .withTools(pay)
+      .build();
+    const middle = agentNamed('middle', [{ name: 'ask', id, args: { input: 'go' } }])
+      .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }))
+      .build();
+    const root = agentNamed('root', [{ name: 'ask', id, args: { input: 'go' } }])
+      .withTools(middle.asTool({ name: 'ask', description: 'Asks.' }))
+      .build();
+    const paused = slim(stored(await root.run('go')));
+    const [pending] = paused.pendingApprovals;
+    expect(pending).toMatchObject({ tool: 'pay', args: { n: 1 } });
+    for (const each of [pending!.callId, ...pending!.path]) expect(each).toMatch(usableId);
+    const state = await root.resume(paused, { approvals: { [pending!.callId]: approve } });
+    expect(state).toMatchObject({ status: 'completed', output: 'root done' });
+    expect(pay.calls).toEqual([{ n: 1 }]);
+  });
+
+  it('has one id in records, events and messages', async () => {
+    const heard: AgentEvent[] = [];
+    const agent = agentWith(script(), mockTool('pay'));
+    const state = await agent.run('go', { wiretap: (event) => heard.push(event) });
+    const ids = state.steps.at(0)!.toolCalls.map((call) => call.id);
+    expect(new Set(ids).size).toBe(2);
+    const told = (type: AgentEvent['type']) =>
+      heard.flatMap((e) => (e.type === type && 'toolCallId' in e ? [e.toolCallId] : []));
+    expect(new Set(told('ToolCallDelta'))).toEqual(new Set(ids));
+    expect(told('ToolCallStarted')).toEqual(ids);
+    expect(told('ToolCallCompleted')).toEqual(ids);
+    expect(state.messages.withRole('tool').map(({ toolCallId }) => toolCallId)).toEqual(ids);
+  });
+});
+
+describe('D90: old documents whose ids are odd', () => {
+  const old = async (id: string): Promise<AgentState> => {
+    const agent = agentWith([toolCalls([{ name: 'pay', id: 'ODDID' }])], gated());
+    const text = JSON.stringify(await agent.run('go'));
+    return AgentState.from(
+      JSON.parse(text.replaceAll('ODDID', JSON.stringify(id).slice(1, -1))) as never,
+    );
+  };
+
+  it.each(named)('$title: loads, is answered and ends', async ({ id }) => {
+    const pay = gated();
+    const agent = agentWith([final('done')], pay);
+    const paused = await old(id);
+    expect(paused.pendingApprovals.map(({ callId }) => callId)).toEqual([id]);
+    const state = await agent.resume(paused, { approvals: Object.fromEntries([[id, approve]]) });
+    expect(state).toMatchObject({ status: 'completed', output: 'done' });
+    expect(pay.calls).toHaveLength(1);
+    expect(agent.stop(paused)).toMatchObject({ status: 'stopped' });
+  });
+});
+
+describe('the object of answers', () => {
+  it.each([
+    ['that takes an answer for its prototype', { __proto__: approve }],
+    ['of a class', new (class Answers {})()],
+    ['that is a list', []],
+    ['that is a Map', new Map([['plain', approve]])],
+  ])('one %s is refused', async (_case, approvals) => {
+    const pay = gated();
+    const agent = agentWith([toolCalls([{ name: 'pay', id: '__proto__' }])], pay);
+    const paused = await agent.run('go');
+    await expect(agent.resume(paused, { approvals: approvals as never })).rejects.toMatchObject({
+      code: 'invalid_approval',
+    });
+    expect(pay.calls).toEqual([]);
+  });
+
+  it('one without a prototype is read', async () => {
+    const pay = gated();
+    const agent = agentWith([toolCalls([{ name: 'pay', id: 'a' }]), final('done')], pay);
+    const approvals = Object.assign(Object.create(null) as object, { a: approve });
+    const state = await agent.resume(await agent.run('go'), { approvals });
+    expect(state.output).toBe('done');
+  });
+});
