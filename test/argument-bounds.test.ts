@@ -214,7 +214,7 @@ describe('D90: __proto__ among the arguments', () => {
 
   it.each(Object.entries(schemas))('%s: is dropped', async (_name, parameters) => {
     const seen: Record<string, unknown>[] = [];
-    const work = mockTool('work', (args) => Object.assign({}, args), { parameters });
+    const work = mockTool('work', (args: object) => Object.assign({}, args), { parameters });
     for (const driver of [
       sending({ argsRaw: text }),
       sending({ args: JSON.parse(text) }),

@@ -121,8 +121,8 @@ describe('D90: old documents whose ids are odd', () => {
 describe('the object of answers', () => {
   it.each([
     ['that takes an answer for its prototype', { __proto__: approve }],
-    ['of a class', new (class Answers {})()],
     ['that is a list', []],
+    ['of a class', new Date()],
     ['that is a Map', new Map([['plain', approve]])],
   ])('one %s is refused', async (_case, approvals) => {
     const pay = gated();

@@ -38,4 +38,4 @@ export const shownId = (id: string): string =>
   JSON.stringify(id.length > 40 ? `${id.length} x` : id);
 
 /** What every id of a new record looks like. */
-export const usableId = /^[A-Za-z0-9_-]{1,64}$/;
+export const usableId: RegExp = /^[A-Za-z0-9_-]{1,64}$/;
