@@ -152,7 +152,7 @@ describe('a lease that is given back', () => {
     const { store, row } = await claimed();
     await new LeaseKeeper(store, 'w', times).giveBack(row);
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, updatedAt: '2026' });
-    expect(await store.recoverable(5)).toEqual(['a']);
+    expect(await store.recoverable({ agent: 'x', limit: 5 })).toMatchObject({ ids: ['a'] });
   });
 
   it('is left alone when somebody else has it', async () => {

@@ -12,7 +12,7 @@ import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
 import { SessionListeners } from './session-listeners.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
-import type { SessionStore } from './session-store.ts';
+import type { RecoverablePage, SessionStore } from './session-store.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
@@ -43,6 +43,8 @@ export class SessionCrew {
   readonly #context: WorkerContext;
   readonly #times: LeaseTimes;
   readonly #onError: NonNullable<CrewOptions['onError']>;
+  /** Where the next sweep continues, by agent. */
+  readonly #lastOwners: Map<string, string> = new Map();
   readonly #leftAlone: Map<string, number> = new Map();
   readonly #waiters: Map<string, Set<() => void>> = new Map();
   #isClosed = false;
@@ -158,12 +160,30 @@ export class SessionCrew {
   }
 
   async recover(): Promise<number> {
-    const ids = await this.#store.recoverable(SWEEP);
+    const agents = this.#lookup.agentNames;
+    const ids = new Set(await this.#store.urgent({ agents, limit: SWEEP }));
+    for (const agent of agents) for (const id of await this.#waiting(agent)) ids.add(id);
     const now = this.#lookup.clock.now();
     for (const [id, until] of this.#leftAlone) if (until <= now) this.#leftAlone.delete(id);
-    const ours = ids.filter((id) => !this.#leftAlone.has(id));
+    const ours = [...ids].filter((id) => !this.#leftAlone.has(id));
     for (const id of ours) await this.enqueue(id);
     return ours.length;
+  }
+
+  /** The next page of what waits for an agent of this process: each sweep continues where the last one ended. */
+  async #waiting(agent: string): Promise<readonly string[]> {
+    const page = (afterOwner?: string): Promise<RecoverablePage> =>
+      this.#store.recoverable({
+        agent,
+        limit: SWEEP,
+        ...(afterOwner !== undefined && { afterOwner }),
+      });
+    const last = this.#lastOwners.get(agent);
+    let found = await page(last);
+    if (found.ids.length === 0 && last !== undefined) found = await page();
+    if (found.afterOwner === null) this.#lastOwners.delete(agent);
+    else this.#lastOwners.set(agent, found.afterOwner);
+    return found.ids;
   }
 
   start(): void {

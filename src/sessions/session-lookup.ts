@@ -26,6 +26,10 @@ export class SessionLookup {
     this.#agents = agentsByName(agents);
   }
 
+  get agentNames(): readonly string[] {
+    return [...this.#agents.keys()];
+  }
+
   agentNamed(name: string): DurableAgent | undefined {
     return this.#agents.get(name);
   }

@@ -2,9 +2,12 @@ import type { AgentStatus } from '../agent/agent-status.ts';
 
 /**
  * What the store knows of the work on a session: `open` wants a worker or has one, `paused` waits for people,
- * `idle` waits for a message.
+ * `idle` waits for a message, `parked` failed too often and waits for a retry by hand.
  */
-export type SessionPhase = 'idle' | 'open' | 'paused';
+export type SessionPhase = 'idle' | 'open' | 'paused' | 'parked';
+
+/** The rows that this release can work on: those whose `requires` is not above. Release 0.1.0 reads 1. */
+export const READS = 2;
 
 /** `waiting` for a person, `decided` by one, `started` by a worker, `committed` with a result. */
 export type CallState = 'waiting' | 'decided' | 'started' | 'committed';
@@ -15,7 +18,7 @@ export interface SessionRow {
   readonly owner: string;
   /** Name of the agent that works on it. */
   readonly agent: string;
-  /** `in_progress` while the phase is `open`, else what the last commit said. */
+  /** `in_progress` while the phase is `open`, `failed` while it is `parked`, else what the last commit said. */
   readonly status: AgentStatus;
   readonly phase: SessionPhase;
   readonly executionId: string | null;
@@ -35,9 +38,28 @@ export interface SessionRow {
   readonly stepCount: number;
   /** Last sequence number of the current execution's log. */
   readonly seq: number;
+  /** Claims since the last committed step, result, pause or end. A lease that was handed over does not count. */
+  readonly tries: number;
+  /**
+   * Leases of this execution that ran out, which means that a process died. Deaths beside other sessions count up to
+   * {@link QUARANTINE_DEATHS}; deaths in quarantine all count.
+   */
+  readonly deaths: number;
+  /** Whether only a worker that runs nothing else may claim it, until a commit ends the quarantine. */
+  readonly isQuarantined: boolean;
+  /** Why the last try failed; of a parked session, why it is parked. */
+  readonly error: string | null;
+  readonly parkedAt: string | null;
+  /** Why an execution was stopped whose state could not be read: it is closed when the state is read again. */
+  readonly closeReason: string | null;
+  /** The release that is needed to work on it, see {@link READS}. */
+  readonly requires: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** So many deaths bring a session into quarantine. */
+export const QUARANTINE_DEATHS = 2;
 
 export type NewSessionRow = Pick<
   SessionRow,
@@ -50,7 +72,10 @@ export type NewSessionRow = Pick<
   | 'messageCount'
   | 'stepCount'
   | 'createdAt'
->;
+> & {
+  /** Default 1: any release. */
+  readonly requires?: number;
+};
 
 /** Rows of one agent of the session: `''` is the session's own, others are agents that ran as its tools. */
 export interface MessageRow {

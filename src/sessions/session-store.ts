@@ -38,6 +38,8 @@ export interface Commit {
     readonly executionId: string;
     readonly messageCount: number;
     readonly stepCount: number;
+    /** The release that is needed to work on it from now on. Default 1: any. */
+    readonly requires?: number;
   };
   /** Last sequence number used, where events are written or a new execution begins (then 0 or more). */
   readonly seq?: number;
@@ -51,10 +53,13 @@ export interface Commit {
   readonly blobs?: readonly BlobRow[];
   /** The command, by number, that this write carries out: it is removed. */
   readonly done?: number;
+  /** A step was begun and done while the session ran alone: others may run beside it again. */
+  readonly endsQuarantine?: boolean;
   /**
    * Ends this stretch of work. `ended` and `paused` clear what they answer (a stop, a pause request) and give the lease
    * back, unless there is more to do: a command after `ended`; a decided call or a stop request after `paused`. Then
-   * the phase stays `open` and the lease is kept. `handover` gives the lease back and leaves the phase `open`.
+   * the phase stays `open` and the lease is kept. `handover` gives the lease back and leaves the phase `open`; the claim
+   * is not counted as a try.
    */
   readonly end?: 'ended' | 'paused' | 'handover';
 }
@@ -64,6 +69,11 @@ export interface CommitReceipt {
   readonly stopReason: string | null;
   readonly pauseReason: string | null;
 }
+
+export type SessionRequest =
+  | { readonly stop: string }
+  | { readonly pause: string }
+  | { readonly retry: string };
 
 export interface LeaseSignal {
   readonly sessionId: string;
@@ -81,10 +91,70 @@ export interface RowRange {
   readonly limit?: number;
 }
 
+/** How a worker asks for a lease. */
+export interface LeaseRequest {
+  readonly worker: string;
+  readonly ttlMs: number;
+  /** How long the session is left alone if this lease runs out. Default 0. */
+  readonly waitMs?: number;
+  /** Whether the worker runs nothing else: needed for a session in quarantine. Default false. */
+  readonly alone?: boolean;
+  /** Default {@link READS}: a row that requires more is not given. */
+  readonly reads?: number;
+}
+
+/** How a try ends that failed. */
+export type Release =
+  | {
+      /** Tried again after the wait. */
+      readonly kind: 'retry';
+      readonly error: string;
+      readonly waitMs: number;
+    }
+  | {
+      /** Not tried again before {@link SessionStore.request} with `retry`; a stop that was requested comes first. */
+      readonly kind: 'park';
+      readonly error: string;
+      /** What the row shows from now on. */
+      readonly tries: number;
+      readonly at: string;
+    }
+  | {
+      /** The execution is stopped though its state cannot be read. */
+      readonly kind: 'close';
+      readonly reason: string;
+      readonly at: string;
+    };
+
+export interface UrgentQuery {
+  readonly agents: readonly string[];
+  readonly limit: number;
+  /** Default {@link READS}. */
+  readonly reads?: number;
+}
+
+export interface RecoverableQuery {
+  readonly agent: string;
+  readonly limit: number;
+  /** Default {@link READS}. */
+  readonly reads?: number;
+  /** Continue behind this owner. */
+  readonly afterOwner?: string;
+}
+
+export interface RecoverablePage {
+  readonly ids: readonly string[];
+  /** Where to continue; null when there is no owner left. */
+  readonly afterOwner: string | null;
+}
+
 export interface SessionQuery {
   readonly owner?: string;
   readonly status?: AgentStatus;
+  readonly phase?: SessionPhase;
   readonly agent?: string;
+  /** Only sessions of other agents than these. */
+  readonly notAgents?: readonly string[];
   readonly limit: number;
   /** Continue behind this one: newest change first, then by id, descending. */
   readonly after?: { readonly updatedAt: string; readonly id: string };
@@ -108,7 +178,7 @@ export interface SessionStore {
 
   /**
    * Adds a command if the phase is one of `phases` and the revision, where given, is still that one; the phase is
-   * `open` from then on. Null if there is no such session, else whether it was accepted and the phase found.
+   * `open` from then on, unless it is `parked` and stays so. Null if there is no such session, else whether it was accepted and the phase found.
    */
   accept(
     sessionId: string,
@@ -118,8 +188,9 @@ export interface SessionStore {
   /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
   nextCommand(sessionId: string): Promise<CommandRow | null>;
   /**
-   * Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase to `open`; `answered` was
-   * answered before; `unknown` is not a call that waited; `over` when the session is idle or in another execution.
+   * Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase, unless `parked`, to `open`;
+   * `answered` was answered before; `unknown` is not a call that waited; `over` when the session is idle or in another
+   * execution.
    */
   decide(
     sessionId: string,
@@ -131,19 +202,20 @@ export interface SessionStore {
     },
   ): Promise<'accepted' | 'answered' | 'unknown' | 'over'>;
   /**
-   * Leaves a wish for whoever works on the session, unless it is idle; the first reason stays. A stop turns `paused`
-   * into `open`. The phase found, null if there is no such session.
+   * Leaves a request for the worker of the session, unless it is idle; the first reason stays. A stop turns `paused`
+   * and `parked` into `open`, without a wait. A `retry`, with its time, turns `parked` into `open` with all counts at 0,
+   * and changes nothing else. The phase found, null if there is no such session.
    */
-  request(
-    sessionId: string,
-    wish: { readonly stop: string } | { readonly pause: string },
-  ): Promise<SessionPhase | null>;
+  request(sessionId: string, request: SessionRequest): Promise<SessionPhase | null>;
 
-  /** Takes the lease of an `open` session that nobody holds, under a new token. Null if it cannot be had. */
-  claim(
-    sessionId: string,
-    lease: { readonly worker: string; readonly ttlMs: number },
-  ): Promise<SessionRow | null>;
+  /**
+   * Takes the lease of an `open` session that nobody holds, under a new token, and counts: one try, and a death where
+   * the lease before ran out. After {@link QUARANTINE_DEATHS} deaths the session is in quarantine and given to a worker
+   * only that runs `alone`, unless a stop was requested. Null if it cannot be had.
+   */
+  claim(sessionId: string, lease: LeaseRequest): Promise<SessionRow | null>;
+  /** Ends a try that failed and gives its lease back. False if the token does not hold the session any more. */
+  release(sessionId: string, token: number, release: Release): Promise<boolean>;
   /** Extends every lease of this worker and names those that it still holds. */
   renew(lease: {
     readonly worker: string;
@@ -151,8 +223,16 @@ export interface SessionStore {
   }): Promise<readonly LeaseSignal[]>;
   /** The leases of this worker, and what is wished of them. */
   signals(worker: string): Promise<readonly LeaseSignal[]>;
-  /** Ids of `open` sessions that nobody holds, the longest untouched first. */
-  recoverable(limit: number): Promise<readonly string[]>;
+  /**
+   * Ids of `open` sessions that a worker may claim now and that should not wait: those of any agent that are to be
+   * stopped, the longest untouched first, then those of these agents whose lease ran out, the longest expired first.
+   */
+  urgent(query: UrgentQuery): Promise<readonly string[]>;
+  /**
+   * `open` sessions of one agent that a worker may claim now and that nobody holds. Owners take turns: first the longest
+   * untouched session of each owner, then the second of each.
+   */
+  recoverable(query: RecoverableQuery): Promise<RecoverablePage>;
   /**
    * Writes all or nothing. Rejects with `stale_owner` when the token is not the session's any more (or the session is
    * gone), and with `conflict` when a call would start that was started or committed and may not start `again`.

@@ -50,7 +50,7 @@ export async function workOn(context: WorkerContext, sessionId: string): Promise
   const agent = found && context.agentNamed(found.agent);
   if (found?.phase !== 'open' || !agent || context.isDraining()) return;
   const claimedAt = Date.now();
-  const claimed = await store.claim(sessionId, { worker, ttlMs: times.leaseMs });
+  const claimed = await store.claim(sessionId, { worker, ttlMs: times.leaseMs, alone: true });
   if (!claimed) return;
   let row: SessionRow | null = claimed;
   try {

@@ -87,8 +87,10 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   [
     'lists held sessions as recoverable',
     (store) => ({
-      recoverable: async (limit) =>
-        (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
+      recoverable: async ({ limit }) => ({
+        ids: (await store.list({ status: 'in_progress', limit })).map(({ id }) => id),
+        afterOwner: null,
+      }),
     }),
     /D18: recoverable/,
   ],

@@ -1,4 +1,5 @@
 import type { SessionStore } from '../sessions/session-store.ts';
+import { attemptCases } from './store-contract/attempt-cases.ts';
 import { commandCases } from './store-contract/command-cases.ts';
 import { commitCases } from './store-contract/commit-cases.ts';
 import { droppingCases } from './store-contract/dropping-cases.ts';
@@ -6,8 +7,10 @@ import { endingCases } from './store-contract/ending-cases.ts';
 import { forkCases } from './store-contract/fork-cases.ts';
 import { leaseCases } from './store-contract/lease-cases.ts';
 import { ledgerCases } from './store-contract/ledger-cases.ts';
+import { parkingCases } from './store-contract/parking-cases.ts';
 import { readingCases } from './store-contract/reading-cases.ts';
 import { makeRig, type Rig, type StoreContractCase } from './store-contract/rig.ts';
+import { recoveryCases } from './store-contract/recovery-cases.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
 import { sizeCases } from './store-contract/size-cases.ts';
 
@@ -28,6 +31,9 @@ export function sessionStoreContract(
     ...sessionCases,
     ...commandCases,
     ...leaseCases,
+    ...attemptCases,
+    ...parkingCases,
+    ...recoveryCases,
     ...commitCases,
     ...endingCases,
     ...ledgerCases,

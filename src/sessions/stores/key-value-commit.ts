@@ -56,7 +56,7 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
       );
     return {
       result: receiptOf(row),
-      next: { ...session, row },
+      next: { ...session, row, ...(row.worker === null && { waitMs: 0 }) },
       rows: [
         ...appended,
         ...blobs.filter(([key]) => !found.has(key)).filter(isFirst),

@@ -1,13 +1,13 @@
 import type { CommandRow } from '../session-rows.ts';
 import type { RowRange } from '../session-store.ts';
 import type { KeyValueRange } from './key-value-driver.ts';
-import type { KeptRow } from './session-rules.ts';
+import type { KeptLease } from './attempt-rules.ts';
 
 /** One session's own entry. Every change of a session goes through it, so its text is what writes are checked against. */
-export interface KeptSession {
-  readonly row: KeptRow;
-  readonly leasedUntil: number;
+export interface KeptSession extends KeptLease {
   readonly lastCommand: number;
+  /** Which index entries the session has. Release 0.1.0 wrote none of this. */
+  readonly layout?: 2;
   /** Counts all writes, so that no two texts of a session are the same. */
   readonly changes: number;
 }
@@ -50,13 +50,29 @@ export const byOwner = (owner: string, updatedAt: string, id: string): string =>
 const byWorker = (worker: string, id: string): string => path('worker', worker, id);
 const asOpen = (updatedAt: string, id: string): string => path('open', updatedAt, id);
 
+const byAgent = (agent: string, owner: string, updatedAt: string, id: string): string =>
+  path('agent', agent, owner, updatedAt, id);
+
+export const asParked = (updatedAt: string, id: string): string => path('parked', updatedAt, id);
+
+/** The owner in a key that {@link byAgent} made. */
+export const ownerIn = (key: string): string =>
+  (key.split('/')[2] ?? '').replaceAll(/~([0-9a-f]{4})/g, (_char, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+
 /** Where lists, workers and recovery find the session. Each such entry holds its id. */
-export const indexKeys = ({ id, owner, updatedAt, worker, phase }: KeptRow): readonly string[] => [
-  byChange(updatedAt, id),
-  byOwner(owner, updatedAt, id),
-  ...(worker === null ? [] : [byWorker(worker, id)]),
-  ...(phase === 'open' ? [asOpen(updatedAt, id)] : []),
-];
+export const indexKeys = ({ row, layout }: Omit<KeptSession, 'changes'>): readonly string[] => {
+  const { id, owner, updatedAt, worker, phase, agent, stopReason } = row;
+  const keys = [byChange(updatedAt, id), byOwner(owner, updatedAt, id)];
+  if (worker !== null) keys.push(byWorker(worker, id));
+  if (phase === 'open') keys.push(asOpen(updatedAt, id));
+  if (layout === undefined) return keys;
+  if (phase === 'open' && worker === null) keys.push(byAgent(agent, owner, updatedAt, id));
+  if (phase === 'open' && stopReason !== null) keys.push(path('stopping', updatedAt, id));
+  if (phase === 'parked') keys.push(asParked(updatedAt, id));
+  return keys;
+};
 
 /** All keys under a path; `/` is followed by `0`. */
 export const under = (...parts: readonly (string | number)[]): KeyValueRange => ({

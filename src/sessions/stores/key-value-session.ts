@@ -1,5 +1,6 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import type { KeyValueChange, KeyValueRange, KeyValues } from './key-value-driver.ts';
+import { withAttempts } from './attempt-rules.ts';
 import { indexKeys, type KeptSession, sessionKey } from './key-value-layout.ts';
 
 /** What becomes of a session: `next` is its new entry (null: it is gone), `rows` changes beside it. */
@@ -31,7 +32,7 @@ export async function change<T>(
   for (let tries = 1; tries <= TRIES; tries++) {
     const found = await kv.get([key, ...keys]);
     const text = found.get(key) ?? null;
-    const before = text === null ? null : (JSON.parse(text) as KeptSession);
+    const before = text === null ? null : sessionIn(text);
     const { result, next, rows = [] } = await decide(before, found);
     if (next === undefined) return result;
     const entries = [...rows, ...entriesOf(before, next)];
@@ -51,9 +52,10 @@ function entriesOf(
   next: Omit<KeptSession, 'changes'> | null,
 ): KeyValueChange[] {
   const id = (next ?? before)?.row.id ?? '';
-  const old = new Set(before ? indexKeys(before.row) : []);
-  const now = new Set(next ? indexKeys(next.row) : []);
-  const text = next && JSON.stringify({ ...next, changes: (before?.changes ?? 0) + 1 });
+  const old = new Set(before ? indexKeys(before) : []);
+  const now = new Set(next ? indexKeys({ ...next, layout: 2 }) : []);
+  const changes = (before?.changes ?? 0) + 1;
+  const text = next && JSON.stringify({ ...next, layout: 2, changes });
   return [
     [sessionKey(id), text],
     ...[...old].filter((key) => !now.has(key)).map((key): KeyValueChange => [key, null]),
@@ -63,8 +65,10 @@ function entriesOf(
 
 export async function findSession(kv: KeyValues, id: string): Promise<KeptSession | null> {
   const text = (await kv.get([sessionKey(id)])).get(sessionKey(id));
-  return text === undefined ? null : (JSON.parse(text) as KeptSession);
+  return text === undefined ? null : sessionIn(text);
 }
+
+const sessionIn = (text: string): KeptSession => withAttempts(JSON.parse(text) as KeptSession);
 
 /** Rows of a range in its order, up to `limit` of those that are wanted. */
 export async function rowsIn<T>(
@@ -94,10 +98,9 @@ export async function sessionsIn(
     const found = await kv.get(page.map(([, id]) => sessionKey(id)));
     for (const [key, id] of page) {
       const text = found.get(sessionKey(id));
-      const session = text === undefined ? null : (JSON.parse(text) as KeptSession);
+      const session = text === undefined ? null : sessionIn(text);
       // one that has moved in the index meanwhile is met again at its new place
-      if (session && indexKeys(session.row).includes(key) && isWanted(session))
-        sessions.push(session);
+      if (session && indexKeys(session).includes(key) && isWanted(session)) sessions.push(session);
     }
     if (sessions.length >= range.limit) break;
   }

@@ -1,5 +1,6 @@
 import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../session-rows.ts';
 import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
+import { noLease } from './attempt-rules.ts';
 import {
   byChange,
   byOwner,
@@ -15,7 +16,7 @@ import { bytesOf, newRow } from './session-rules.ts';
 
 export const newSession = (row: NewSessionRow): Omit<KeptSession, 'changes'> => ({
   row: newRow(row),
-  leasedUntil: 0,
+  ...noLease,
   lastCommand: 0,
 });
 

@@ -85,7 +85,7 @@ describe('the key-value store', () => {
     now += 14_999;
     expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toBeNull();
     now += 1;
-    expect(await store.recoverable(9)).toEqual(['s']);
+    expect(await store.urgent({ agents: ['support'], limit: 9 })).toEqual(['s']);
     expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toMatchObject({ worker: 'b' });
   });
 

@@ -1,17 +1,18 @@
 import { whole } from '../../errors/agent-error.ts';
-import { uuid } from '../../ids.ts';
 import type {
   AgentRow,
   CallRow,
   CommandRow,
   EventRow,
   MessageRow,
+  SessionPhase,
   StepRow,
 } from '../session-rows.ts';
-import type { SessionStore, StoreCodec } from '../session-store.ts';
+import type { SessionQuery, SessionStore, StoreCodec } from '../session-store.ts';
 import { commitTo } from './key-value-commit.ts';
-import { type KeyValueDriver, keyValues } from './key-value-driver.ts';
+import { type KeyValueDriver, type KeyValueRange, keyValues } from './key-value-driver.ts';
 import {
+  asParked,
   byChange,
   byOwner,
   commandKey,
@@ -22,7 +23,16 @@ import {
 } from './key-value-layout.ts';
 import { change, findSession, rowsIn, sessionsIn } from './key-value-session.ts';
 import { deleteSession, forkOf, newSession, pruneSessions, sizeOf } from './key-value-upkeep.ts';
-import { answered, mayAccept, shownRow, signalOf, wished } from './session-rules.ts';
+import { keyValueWork } from './key-value-work.ts';
+import {
+  accepted,
+  answered,
+  awake,
+  isListed,
+  mayAccept,
+  shownRow,
+  signalOf,
+} from './session-rules.ts';
 
 export type {
   KeyValueChange,
@@ -67,20 +77,14 @@ export function keyValueStore(
       const session = await findSession(kv, sessionId);
       return session && shownRow(session.row, isLeased(session, await kv.now()));
     },
-    async list({ owner, status, agent, limit, after }) {
+    async list({ owner, limit, after, ...query }) {
       const now = await kv.now();
-      const range = owner === undefined ? under('changed') : under('owner', owner);
-      const before =
-        after &&
-        (owner === undefined
-          ? byChange(after.updatedAt, after.id)
-          : byOwner(owner, after.updatedAt, after.id));
+      const { range, before } = listRange(owner, query.phase, after);
       const sessions = await sessionsIn(
         kv,
         { ...range, ...(before && { before }), reverse: true, limit },
         ({ row }) =>
-          (status === undefined || shownRow(row, false).status === status) &&
-          (agent === undefined || row.agent === agent),
+          (owner === undefined || row.owner === owner) && isListed(shownRow(row, false), query),
       );
       return sessions.map((session) => shownRow(session.row, isLeased(session, now)));
     },
@@ -95,7 +99,7 @@ export function keyValueStore(
         const added: CommandRow = { number, ...command };
         return {
           result: { accepted: true, phase },
-          next: { ...session, lastCommand: number, row: { ...row, phase: 'open', updatedAt: at } },
+          next: { ...session, lastCommand: number, row: accepted(row, at) },
           rows: [[commandKey(sessionId, added), JSON.stringify(added)]],
         };
       }),
@@ -111,28 +115,15 @@ export function keyValueStore(
         const call = text === undefined ? undefined : (JSON.parse(text) as CallRow);
         const result = answered(session.row, executionId, call);
         if (result !== 'accepted') return { result };
+        const row = { ...session.row, phase: awake(session.row.phase), updatedAt: at };
         return {
           result,
-          next: { ...session, row: { ...session.row, phase: 'open', updatedAt: at } },
+          next: { ...session, row },
           rows: [[key, JSON.stringify({ ...call, state: 'decided', answer: body })]],
         };
       });
     },
-    request: (sessionId, wish) =>
-      change(kv, sessionId, [], (session) => {
-        if (!session) return { result: null };
-        const { phase } = session.row;
-        if (phase === 'idle') return { result: phase };
-        return { result: phase, next: { ...session, row: wished(session.row, wish) } };
-      }),
-
-    claim: (sessionId, { worker, ttlMs }) =>
-      change(kv, sessionId, [], async (session) => {
-        const now = await kv.now();
-        if (session?.row.phase !== 'open' || isLeased(session, now)) return { result: null };
-        const row = { ...session.row, worker, token: (session.row.token || someToken()) + 1 };
-        return { result: shownRow(row, true), next: { ...session, row, leasedUntil: now + ttlMs } };
-      }),
+    ...keyValueWork(kv),
     async renew({ worker, ttlMs }) {
       const renewed = (await holders(worker)).map(({ row: { id } }) =>
         change(kv, id, [], async (session) => {
@@ -145,12 +136,6 @@ export function keyValueStore(
     },
     async signals(worker) {
       return (await holders(worker)).map(({ row }) => signalOf(row));
-    },
-    async recoverable(limit) {
-      const now = await kv.now();
-      const open = { ...under('open'), limit };
-      const free = await sessionsIn(kv, open, (session) => !isLeased(session, now));
-      return free.map(({ row }) => row.id);
     },
     commit: (commit) => commitTo(kv, commit),
 
@@ -198,5 +183,16 @@ export function keyValueStore(
   };
 }
 
-/** Where the tokens of a session begin: elsewhere when it is made anew, so that an old holder stays out. */
-const someToken = (): number => Number.parseInt(uuid().replaceAll('-', '').slice(0, 12), 16);
+/** The index in which a list stands, and the place behind which it continues. */
+function listRange(
+  owner: string | undefined,
+  phase: SessionPhase | undefined,
+  after: SessionQuery['after'],
+): { readonly range: KeyValueRange; readonly before: string | undefined } {
+  const { updatedAt, id } = after ?? { updatedAt: '', id: '' };
+  if (phase === 'parked')
+    return { range: under('parked'), before: after && asParked(updatedAt, id) };
+  if (owner === undefined)
+    return { range: under('changed'), before: after && byChange(updatedAt, id) };
+  return { range: under('owner', owner), before: after && byOwner(owner, updatedAt, id) };
+}

@@ -10,12 +10,14 @@ import type {
   StepRow,
 } from '../session-rows.ts';
 import type { Commit, RowRange } from '../session-store.ts';
+import { noLease } from './attempt-rules.ts';
 import { bytesOf, type KeptRow, newRow, nextCall, refusedStart } from './session-rules.ts';
 
 /** One session in memory. Rows are frozen, so that they can be handed out as they are. */
 export interface MemorySession {
   row: KeptRow;
   leasedUntil: number;
+  waitMs: number;
   lastCommand: number;
   readonly commands: CommandRow[];
   /** By agent. */
@@ -31,7 +33,7 @@ export interface MemorySession {
 
 export const newSession = (row: NewSessionRow): MemorySession => ({
   row: newRow(row),
-  leasedUntil: 0,
+  ...noLease,
   lastCommand: 0,
   commands: [],
   messages: new Map(),

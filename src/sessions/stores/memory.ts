@@ -13,16 +13,20 @@ import {
   sizeOf,
   writeRows,
 } from './memory-session.ts';
+import { claimed, isFree, released, requested } from './attempt-rules.ts';
+import { inTurns, urgentOf } from './owner-turns.ts';
 import {
+  accepted,
   answered,
+  awake,
   committed,
   ended,
+  isListed,
   isNewCommit,
   mayAccept,
   receiptOf,
   shownRow,
   signalOf,
-  wished,
 } from './session-rules.ts';
 import { staleOwner, storeClosed } from './store-errors.ts';
 
@@ -52,8 +56,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const isLeased = ({ row, leasedUntil }: MemorySession): boolean =>
     row.worker !== null && leasedUntil > clock.now();
   const shown = (session: MemorySession): SessionRow => shownRow(session.row, isLeased(session));
-  const change = (session: MemorySession, patch: Partial<SessionRow>): void => {
-    session.row = { ...session.row, ...patch };
+  const free = (): MemorySession[] => {
+    const now = clock.now();
+    return every().filter((session) => isFree(session, now));
   };
   const signalsOf = (worker: string): MemorySession[] =>
     every().filter(({ row }) => row.worker === worker);
@@ -72,14 +77,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const session = find(sessionId);
       return session ? shown(session) : null;
     },
-    async list({ owner, status, agent, limit, after }) {
+    async list({ owner, limit, after, ...query }) {
       return every()
         .map(shown)
         .filter(
           (row) =>
             (owner === undefined || row.owner === owner) &&
-            (status === undefined || row.status === status) &&
-            (agent === undefined || row.agent === agent) &&
+            isListed(row, query) &&
             (after === undefined || byChange(after, row) < 0),
         )
         .toSorted(byChange)
@@ -92,7 +96,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const { phase } = session.row;
       if (!mayAccept(session.row, condition)) return { accepted: false, phase };
       session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
-      change(session, { phase: 'open', updatedAt: at });
+      session.row = accepted(session.row, at);
       return { accepted: true, phase };
     },
     async nextCommand(sessionId) {
@@ -107,23 +111,35 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const outcome = answered(session.row, executionId, call);
       if (outcome !== 'accepted' || !calls || !call) return outcome;
       calls.set(callId, frozen({ ...call, state: 'decided', answer: body }));
-      change(session, { phase: 'open', updatedAt: at });
+      session.row = { ...session.row, phase: awake(session.row.phase), updatedAt: at };
       return 'accepted';
     },
-    async request(sessionId, wish) {
+    async request(sessionId, request) {
       const session = find(sessionId);
       if (!session) return null;
       const { phase } = session.row;
-      session.row = wished(session.row, wish);
+      Object.assign(session, requested(session, request));
       return phase;
     },
 
-    async claim(sessionId, { worker, ttlMs }) {
+    async claim(sessionId, lease) {
       const session = find(sessionId);
-      if (session?.row.phase !== 'open' || isLeased(session)) return null;
-      change(session, { worker, token: ++lastToken });
-      session.leasedUntil = clock.now() + ttlMs;
+      if (!session || !isFree(session, clock.now())) return null;
+      const row = claimed(session.row, lease, lastToken + 1);
+      if (!row) return null;
+      lastToken += 1;
+      session.row = row;
+      session.leasedUntil = clock.now() + lease.ttlMs;
+      session.waitMs = lease.waitMs ?? 0;
       return shown(session);
+    },
+    async release(sessionId, token, release) {
+      const session = find(sessionId);
+      if (!session) return false;
+      const hasMore = session.commands.length > 0;
+      const next = released(session, token, release, { now: clock.now(), hasMore });
+      if (next) Object.assign(session, next);
+      return next !== null;
     },
     async renew({ worker, ttlMs }) {
       const held = signalsOf(worker);
@@ -133,13 +149,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async signals(worker) {
       return signalsOf(worker).map(({ row }) => signalOf(row));
     },
-    async recoverable(limit) {
-      return every()
-        .filter((session) => session.row.phase === 'open' && !isLeased(session))
-        .map(({ row }) => row)
-        .toSorted((a, b) => byChange(b, a))
-        .slice(0, limit)
-        .map(({ id }) => id);
+    async urgent(query) {
+      return urgentOf(free(), query);
+    },
+    async recoverable(query) {
+      return inTurns(free(), query);
     },
     async commit(commit) {
       const session = find(commit.sessionId);
@@ -148,7 +162,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       checkWrites(session, commit);
       writeRows(session, commit);
       session.row = committed(session.row, commit);
-      if (commit.end) session.row = ended(session.row, commit.end, hasMore(session, commit.end));
+      if (commit.end) {
+        session.row = ended(session.row, commit.end, hasMore(session, commit.end));
+        if (session.row.worker === null) session.waitMs = 0;
+      }
       return receiptOf(session.row);
     },
 

@@ -1,4 +1,5 @@
 import type { Commit, CommitReceipt } from '../session-store.ts';
+import { hasProgress } from './attempt-rules.ts';
 import { storeFailed } from './postgres-errors.ts';
 import { isRefused, ledgerColumns, ledgerLines, type LedgerLine } from './postgres-ledger.ts';
 import type { Database } from './postgres-pool.ts';
@@ -134,6 +135,7 @@ function commitStatement(
       `status = ${bind(root.status, 'text')}`,
       `message_count = ${bind(root.messageCount, 'integer')}`,
       `step_count = ${bind(root.stepCount, 'integer')}`,
+      `requires = ${bind(root.requires ?? 1, 'integer')}`,
     );
   }
   if (done !== undefined) {
@@ -146,7 +148,10 @@ function commitStatement(
   if (seq !== undefined) set.push(`seq = ${bind(seq, 'integer')}`);
   if (end === 'ended') decided = `'{}'`;
   if (decided !== 's.decided') set.push(`decided = ${decided}`);
-  if (end) set.push(...endOf(end, commands, decided));
+  const tries = hasProgress(commit) ? '0' : 's.tries';
+  if (end) set.push(...endOf(end, commands, decided, tries));
+  else if (tries === '0') set.push('tries = 0');
+  if (commit.endsQuarantine && end !== 'ended') set.push('quarantined = false');
 
   const fenced = `fenced as (
       update ${schema}.sessions s set ${set.join(', ')} where ${fence.join(' and ')}
@@ -183,8 +188,15 @@ function endOf(
   end: NonNullable<Commit['end']>,
   commands: string,
   decided: string,
+  tries: string,
 ): readonly string[] {
-  if (end === 'handover') return ['worker = null', 'leased_until = null'];
+  if (end === 'handover')
+    return [
+      'worker = null',
+      'leased_until = null',
+      'wait_ms = 0',
+      `tries = greatest(0, ${tries} - 1)`,
+    ];
   const hasMore =
     end === 'ended'
       ? `cardinality(${commands}) > 0`
@@ -193,8 +205,14 @@ function endOf(
     `phase = case when ${hasMore} then 'open' else '${end === 'ended' ? 'idle' : 'paused'}' end`,
     `worker = case when ${hasMore} then s.worker end`,
     `leased_until = case when ${hasMore} then s.leased_until end`,
+    `wait_ms = case when ${hasMore} then s.wait_ms else 0 end`,
+    // where more is left to do the lease is kept, and what follows is its first try
+    `tries = case when ${hasMore} then 1 else 0 end`,
     'pause_reason = null',
-    ...(end === 'ended' ? ['stop_reason = null'] : []),
+    'error = null',
+    ...(end === 'ended'
+      ? ['stop_reason = null', 'close_reason = null', 'deaths = 0', 'quarantined = false']
+      : []),
   ];
 }
 

@@ -32,7 +32,8 @@ describe('starting', () => {
     );
     for (const owner of owners)
       expect(await stores[0]!.list({ owner, limit: 9 })).toMatchObject([{ owner }]);
-    expect(await query(`select version from "${shared}".migrations`)).toEqual([{ version: 1 }]);
+    const versions = await query(`select version from "${shared}".migrations order by version`);
+    expect(versions).toEqual(versions.map((_row, i) => ({ version: i + 1 })));
   });
 
   it('refuses tables of a newer release, and says so, until it is that release', async () => {

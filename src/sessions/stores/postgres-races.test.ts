@@ -129,7 +129,7 @@ describe('races', () => {
 
   it('200 answers against 200 pauses: no answer is lost', async () => {
     const [store, other] = [open(), open()];
-    const seen = { open: 0, paused: 0, idle: 0 };
+    const seen = { open: 0, paused: 0, idle: 0, parked: 0 };
     const one = async (i: number): Promise<void> => {
       const { id, commit, worker } = await aboutToPause(store);
       const decide = async (): Promise<string> => {

@@ -4,6 +4,7 @@ import type {
   CallRow,
   EventRow,
   MessageRow,
+  SessionPhase,
   SessionRow,
   StepRow,
 } from '../session-rows.ts';
@@ -15,7 +16,7 @@ type Reads = Pick<
   'find' | 'list' | 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'
 >;
 
-const status = `case when s.phase = 'open' then 'in_progress' else s.status end`;
+const status = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
 
 /** A {@link SessionRow}, of a table that is called `s`. */
 export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as status, s.phase,
@@ -23,10 +24,16 @@ export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as stat
   s.worker is not null and s.leased_until > clock_timestamp() as "isLeased",
   s.stop_reason as "stopReason", s.pause_reason as "pauseReason",
   s.message_count as "messageCount", s.step_count as "stepCount", s.seq,
+  s.tries, s.deaths, s.quarantined as "isQuarantined", s.error, s.parked_at as "parkedAt",
+  s.close_reason as "closeReason", s.requires,
   s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 
 const callColumns =
   'execution_id as "executionId", call_id as "callId", tool, state, token::float8 as token, starts, answer, result';
+
+const phases: readonly SessionPhase[] = ['idle', 'open', 'paused', 'parked'];
+const checkedPhase = (phase: SessionPhase): SessionPhase =>
+  phases.find((known) => known === phase) ?? 'idle';
 
 const MOST = 2 ** 31 - 1;
 /** What fits into an `integer` of the server, which is more than there are rows. */
@@ -66,12 +73,15 @@ export function sessionReads(db: Database, schema: string): Reads {
       );
       return row ?? null;
     },
-    list({ owner, status: wanted, agent, limit, after }) {
+    list({ owner, status: wanted, phase, agent, notAgents, limit, after }) {
       const values: unknown[] = [integer(limit)];
       const clauses = ['true'];
       const bind = (value: unknown): string => `$${values.push(value)}`;
       if (owner !== undefined) clauses.push(`s.owner = ${bind(owner)}`);
       if (agent !== undefined) clauses.push(`s.agent = ${bind(agent)}`);
+      if (notAgents !== undefined) clauses.push(`s.agent <> all(${bind(notAgents)}::text[])`);
+      // written out, so that the small indexes of these fit
+      if (phase !== undefined) clauses.push(`s.phase = '${checkedPhase(phase)}'`);
       if (wanted !== undefined) clauses.push(`${status} = ${bind(wanted)}`);
       if (after)
         clauses.push(`(s.updated_at, s.id) < (${bind(after.updatedAt)}, ${bind(after.id)})`);

@@ -114,6 +114,26 @@ const migrations: readonly ((schema: string) => string)[] = [
       at text not null,
       primary key (session_id, number)
     );`,
+  // release 0.1.0 may still be running: every column has a default, and its claims, which count no try, are refused
+  // where a row needs a newer release
+  (schema) => `
+    alter table ${schema}.sessions
+      add column tries integer not null default 0,
+      add column deaths integer not null default 0,
+      add column quarantined boolean not null default false,
+      add column wait_ms float8 not null default 0,
+      add column error text,
+      add column parked_at text collate "C",
+      add column close_reason text,
+      add column requires integer not null default 1;
+    create index sessions_waiting on ${schema}.sessions (agent, owner, updated_at, id)
+      where phase = 'open' and worker is null;
+    create index sessions_stopping on ${schema}.sessions (updated_at, id)
+      where phase = 'open' and stop_reason is not null;
+    create index sessions_parked on ${schema}.sessions (updated_at, id) where phase = 'parked';
+    create function ${schema}.requires_newer() returns trigger language plpgsql as 'begin return null; end';
+    create trigger requires_newer before update of token on ${schema}.sessions for each row
+      when (old.requires > 1 and new.tries = old.tries) execute function ${schema}.requires_newer();`,
 ];
 
 /** All tables whose rows belong to a session by `session_id`. */

@@ -16,8 +16,8 @@ const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
 };
 
 const newColumns =
-  'id, owner, agent, status, execution_id, head, message_count, step_count, created_at, updated_at';
-const newValues = '$1, $2, $3, $4, $5, $6, $7::integer, $8::integer, $9, $9';
+  'id, owner, agent, status, execution_id, head, message_count, step_count, created_at, updated_at, requires';
+const newValues = '$1, $2, $3, $4, $5, $6, $7::integer, $8::integer, $9, $9, $10::integer';
 
 const valuesOf = (session: Parameters<Upkeep['create']>[0]): readonly unknown[] => [
   session.id,
@@ -29,30 +29,31 @@ const valuesOf = (session: Parameters<Upkeep['create']>[0]): readonly unknown[] 
   session.messageCount,
   session.stepCount,
   session.createdAt,
+  session.requires ?? 1,
 ];
 
 export function sessionUpkeep(db: Database, schema: string): Upkeep {
   const { durably } = db;
 
   const forkText = `with source as (
-      select s.id from ${schema}.sessions s where s.id = $10 for key share),
+      select s.id from ${schema}.sessions s where s.id = $11 for key share),
     made as (
       insert into ${schema}.sessions (${newColumns}) select ${newValues} from source
       on conflict (id) do nothing returning id),
     messages_copied as (
       insert into ${schema}.messages (session_id, agent_id, position, role, body)
       select made.id, r.agent_id, r.position, r.role, r.body from made, ${schema}.messages r
-      where r.session_id = $10 and r.agent_id = '' and r.position < $7::integer),
+      where r.session_id = $11 and r.agent_id = '' and r.position < $7::integer),
     steps_copied as (
       insert into ${schema}.steps (session_id, agent_id, position, execution_id, body, mark)
       select made.id, r.agent_id, r.position, r.execution_id, r.body, r.mark from made, ${schema}.steps r
-      where r.session_id = $10 and r.agent_id = '' and r.position < $8::integer),
+      where r.session_id = $11 and r.agent_id = '' and r.position < $8::integer),
     blobs_copied as (
       insert into ${schema}.blobs (session_id, hash, scope, body)
       select made.id, r.hash, r.scope, r.body from made, ${schema}.blobs r
-      where r.session_id = $10 and (r.scope = '' or r.scope in (
+      where r.session_id = $11 and (r.scope = '' or r.scope in (
         select t.execution_id from ${schema}.steps t
-        where t.session_id = $10 and t.agent_id = '' and t.position < $8::integer)))
+        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer)))
     select id${durably} from made`;
 
   const pruneText = (andOwner: string): string => {

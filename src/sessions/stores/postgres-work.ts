@@ -1,31 +1,27 @@
-import type { SessionPhase, SessionRow } from '../session-rows.ts';
-import type { LeaseSignal, SessionStore } from '../session-store.ts';
+import type { SessionPhase } from '../session-rows.ts';
+import type { SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
-import { integer, sessionColumns } from './postgres-reads.ts';
 
-type Work = Pick<
-  SessionStore,
-  'accept' | 'nextCommand' | 'decide' | 'request' | 'claim' | 'renew' | 'signals' | 'recoverable'
->;
+type Work = Pick<SessionStore, 'accept' | 'nextCommand' | 'decide' | 'request'>;
 
 const TRIES = 3;
-const isFree = '(s.worker is null or s.leased_until <= clock_timestamp())';
-const signalColumns =
-  's.id as "sessionId", s.token::float8 as token, s.stop_reason as "stopReason", s.pause_reason as "pauseReason"';
+/** What has something to do wants a worker, unless it is parked. */
+const awake = `phase = case s.phase when 'parked' then s.phase else 'open' end`;
+const whenNew = (column: string, value: string): string =>
+  `${column} = case when found.phase = 'idle' then ${value} else s.${column} end`;
 
 /**
- * Commands, answers, wishes and leases. Each statement locks the session first, in a part of its own, and goes on with
+ * Commands, answers and requests. Each statement locks the session first, in a part of its own, and goes on with
  * the row as it is then; so do commits, and so nothing waits in a circle.
  */
 export function sessionWork(db: Database, schema: string): Work {
-  const { durably, surely } = db;
+  const { durably } = db;
   const locked = `found as (select s.id, s.phase, s.revision, s.execution_id
     from ${schema}.sessions s where s.id = $1 for update)`;
-  const ttl = (param: string): string =>
-    `clock_timestamp() + ${param}::float8 * interval '1 millisecond'`;
 
   const acceptText = `with ${locked}, opened as (
-      update ${schema}.sessions s set phase = 'open', updated_at = $2, last_command = s.last_command + 1,
+      update ${schema}.sessions s set ${awake}, updated_at = $2, last_command = s.last_command + 1,
+        ${whenNew('tries', '0')}, ${whenNew('deaths', '0')}, ${whenNew('quarantined', 'false')},
         commands = array_append(s.commands, s.last_command + 1)
       from found where s.id = found.id and found.phase = any($3::text[])
         and ($4::integer is null or found.revision = $4)
@@ -42,7 +38,7 @@ export function sessionWork(db: Database, schema: string): Work {
         and c.state = 'waiting' and found.phase <> 'idle' and found.execution_id = $2
       returning c.call_id),
     opened as (
-      update ${schema}.sessions s set phase = 'open', updated_at = $5,
+      update ${schema}.sessions s set ${awake}, updated_at = $5,
         decided = array_append(s.decided, answered.call_id)
       from answered where s.id = $1 returning s.id)
     select id${durably} from opened where exists (select from found)`;
@@ -53,26 +49,22 @@ export function sessionWork(db: Database, schema: string): Work {
       on c.session_id = s.id and c.execution_id = $2 and c.call_id = $3
     where s.id = $1`;
 
-  const requestText = `with ${locked}, wished as (
+  const requestText = `with ${locked}, requested as (
       update ${schema}.sessions s set
         phase = case when $2::text is null then s.phase else 'open' end,
-        stop_reason = coalesce(s.stop_reason, $2), pause_reason = coalesce(s.pause_reason, $3)
+        stop_reason = coalesce(s.stop_reason, $2), pause_reason = coalesce(s.pause_reason, $3),
+        wait_ms = case when $2::text is null then s.wait_ms else 0 end,
+        error = case when $2::text is null then s.error end,
+        parked_at = case when $2::text is null then s.parked_at end
       from found where s.id = found.id and found.phase <> 'idle')
     select phase${durably} from found`;
 
-  // a token that a crash of the server takes back would be given twice
-  const claimText = `update ${schema}.sessions s set token = nextval('${schema}.tokens'), worker = $2,
-      leased_until = ${ttl('$3')}
-    where s.id = $1 and s.phase = 'open' and ${isFree}
-    returning ${sessionColumns}${surely}`;
-
-  const renewText = `with held as (
-      select s.id from ${schema}.sessions s where s.worker = $1 order by s.id for update),
-    renewed as (
-      update ${schema}.sessions s set leased_until = ${ttl('$2')}
-      from held where s.id = held.id
-      returning ${signalColumns})
-    select *${durably} from renewed order by token`;
+  // a session that killed its workers stays away from others
+  const retryText = `with ${locked}, opened as (
+      update ${schema}.sessions s set phase = 'open', tries = 0, deaths = 0, wait_ms = 0, error = null,
+        parked_at = null, updated_at = $2
+      from found where s.id = found.id and found.phase = 'parked')
+    select phase${durably} from found`;
 
   return {
     async accept(sessionId, { kind, executionId, body, at }, { phases, revision = null }) {
@@ -109,49 +101,19 @@ export function sessionWork(db: Database, schema: string): Work {
       }
       return 'unknown';
     },
-    async request(sessionId, wish) {
-      const [found] = await db.run<{ phase: SessionPhase }>('leave a wish', requestText, [
-        sessionId,
-        'stop' in wish ? wish.stop : null,
-        'pause' in wish ? wish.pause : null,
-      ]);
+    async request(sessionId, request) {
+      const [found] = await db.run<{ phase: SessionPhase }>(
+        'take a request',
+        'retry' in request ? retryText : requestText,
+        'retry' in request
+          ? [sessionId, request.retry]
+          : [
+              sessionId,
+              'stop' in request ? request.stop : null,
+              'pause' in request ? request.pause : null,
+            ],
+      );
       return found?.phase ?? null;
-    },
-
-    async claim(sessionId, { worker, ttlMs }) {
-      const values = [sessionId, worker, ttlMs];
-      const [claimed] = await db.run<SessionRow & { set_config?: string }>(
-        'claim a session',
-        claimText,
-        values,
-      );
-      if (!claimed) return null;
-      const { set_config: _, ...row } = claimed;
-      return row;
-    },
-    async renew({ worker, ttlMs }) {
-      const renewed = await db.run<LeaseSignal>('renew leases', renewText, [worker, ttlMs]);
-      return renewed.map(({ sessionId, token, stopReason, pauseReason }) => ({
-        sessionId,
-        token,
-        stopReason,
-        pauseReason,
-      }));
-    },
-    signals: (worker) =>
-      db.run(
-        'read signals',
-        `select ${signalColumns} from ${schema}.sessions s where s.worker = $1 order by s.token`,
-        [worker],
-      ),
-    async recoverable(limit) {
-      const rows = await db.run<{ id: string }>(
-        'find work',
-        `select s.id from ${schema}.sessions s where s.phase = 'open' and ${isFree}
-        order by s.updated_at, s.id limit $1`,
-        [integer(limit)],
-      );
-      return rows.map(({ id }) => id);
     },
   };
 }

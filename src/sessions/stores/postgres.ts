@@ -1,6 +1,7 @@
 import { invalidOption, whole } from '../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { writeCommit } from './postgres-commit.ts';
+import { sessionLeases } from './postgres-leases.ts';
 import { openDatabase, type PoolLike } from './postgres-pool.ts';
 import { sessionReads } from './postgres-reads.ts';
 import { migrate, quotedSchema } from './postgres-schema.ts';
@@ -56,6 +57,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
     ...(codec && { codec }),
     ...sessionReads(db, schema),
     ...sessionWork(db, schema),
+    ...sessionLeases(db, schema),
     ...sessionUpkeep(db, schema),
     commit: (commit) => writeCommit(db, schema, commit),
     close: () => db.close(),

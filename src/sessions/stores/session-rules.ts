@@ -6,7 +6,14 @@ import type {
   SessionPhase,
   SessionRow,
 } from '../session-rows.ts';
-import type { CallWrite, Commit, CommitReceipt, LeaseSignal } from '../session-store.ts';
+import type {
+  CallWrite,
+  Commit,
+  CommitReceipt,
+  LeaseSignal,
+  SessionQuery,
+} from '../session-store.ts';
+import { hasProgress, noAttempts } from './attempt-rules.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
 /** A session as stores without SQL keep it: whether its lease is good is a question of time. */
@@ -21,14 +28,42 @@ export const newRow = (row: NewSessionRow): KeptRow => ({
   stopReason: null,
   pauseReason: null,
   seq: 0,
+  ...noAttempts,
+  closeReason: null,
+  requires: row.requires ?? 1,
   updatedAt: row.createdAt,
 });
 
 export const shownRow = (row: KeptRow, isLeased: boolean): SessionRow => ({
   ...row,
-  status: row.phase === 'open' ? 'in_progress' : row.status,
+  status: shownStatus(row),
   isLeased,
 });
+
+function shownStatus({ phase, status }: KeptRow): SessionRow['status'] {
+  if (phase === 'open') return 'in_progress';
+  return phase === 'parked' ? 'failed' : status;
+}
+
+export const isListed = (
+  row: SessionRow,
+  { status, phase, agent, notAgents }: Omit<SessionQuery, 'owner' | 'limit' | 'after'>,
+): boolean =>
+  (status === undefined || row.status === status) &&
+  (phase === undefined || row.phase === phase) &&
+  (agent === undefined || row.agent === agent) &&
+  notAgents?.includes(row.agent) !== true;
+
+/** The row with a command more. */
+export const accepted = (row: KeptRow, at: string): KeptRow => ({
+  ...row,
+  ...(row.phase === 'idle' && noAttempts),
+  phase: awake(row.phase),
+  updatedAt: at,
+});
+
+/** What has something to do wants a worker, unless it is parked. */
+export const awake = (phase: SessionPhase): SessionPhase => (phase === 'parked' ? phase : 'open');
 
 export const mayAccept = (
   row: KeptRow,
@@ -44,16 +79,6 @@ export function answered(
   if (row.phase === 'idle' || row.executionId !== executionId) return 'over';
   if (call?.state === 'waiting') return 'accepted';
   return call === undefined || call.answer === null ? 'unknown' : 'answered';
-}
-
-export function wished(
-  row: KeptRow,
-  wish: { readonly stop: string } | { readonly pause: string },
-): KeptRow {
-  if (row.phase === 'idle') return row;
-  return 'stop' in wish
-    ? { ...row, phase: 'open', stopReason: row.stopReason ?? wish.stop }
-    : { ...row, pauseReason: row.pauseReason ?? wish.pause };
 }
 
 /** Whether the commit has still to be written; throws when it may not be. */
@@ -94,22 +119,32 @@ export function nextCall(before: CallRow | undefined, write: CallWrite, token: n
 }
 
 /** The session's own row after a commit, before its `end`. */
-export const committed = (row: KeptRow, { root, seq, at }: Commit): KeptRow => ({
+export const committed = (row: KeptRow, commit: Commit): KeptRow => ({
   ...row,
-  ...root,
-  seq: seq ?? row.seq,
+  ...commit.root,
+  requires: commit.root ? (commit.root.requires ?? 1) : row.requires,
+  tries: hasProgress(commit) ? 0 : row.tries,
+  isQuarantined: row.isQuarantined && commit.endsQuarantine !== true,
+  seq: commit.seq ?? row.seq,
   revision: row.revision + 1,
-  updatedAt: at ?? row.updatedAt,
+  updatedAt: commit.at ?? row.updatedAt,
 });
 
 /** And after it. What may be left to do: a command when it `ended`, a decided call when it `paused`. */
 export function ended(row: KeptRow, end: NonNullable<Commit['end']>, isMoreToDo: boolean): KeptRow {
-  if (end === 'handover') return { ...row, worker: null };
+  if (end === 'handover') return { ...row, tries: Math.max(0, row.tries - 1), worker: null };
   const stopReason = end === 'ended' ? null : row.stopReason;
-  if (isMoreToDo || stopReason !== null)
-    return { ...row, stopReason, pauseReason: null, phase: 'open' };
-  const phase = end === 'ended' ? 'idle' : 'paused';
-  return { ...row, stopReason, pauseReason: null, phase, worker: null };
+  const next: KeptRow = {
+    ...row,
+    ...(end === 'ended' && { ...noAttempts, closeReason: null }),
+    tries: 0,
+    error: null,
+    stopReason,
+    pauseReason: null,
+  };
+  // the lease is kept, and what follows is its first try
+  if (isMoreToDo || stopReason !== null) return { ...next, phase: 'open', tries: 1 };
+  return { ...next, phase: end === 'ended' ? 'idle' : 'paused', worker: null };
 }
 
 export const signalOf = (row: KeptRow): LeaseSignal => ({

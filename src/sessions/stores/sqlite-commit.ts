@@ -1,6 +1,7 @@
 import type { CallState, MessageRow } from '../session-rows.ts';
 import type { CallWrite, Commit, CommitReceipt } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
+import { hasProgress } from './attempt-rules.ts';
 import { NOW, RECEIPT, type SyncStore } from './sqlite-rows.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
 
@@ -13,10 +14,12 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   );
   const found = db.prepare(`SELECT token, revision, worker, ${RECEIPT} FROM sessions WHERE id = ?`);
   const enterEra = db.prepare('INSERT INTO eras (session, era) VALUES (?, ?)');
-  const touched = 'UPDATE sessions SET era = ?, revision = revision + 1, seq = ifnull(?, seq)';
+  const touched = `UPDATE sessions SET era = ?, revision = revision + 1, seq = ifnull(?, seq), tries = tries * ?,
+    quarantined = quarantined * ?`;
   const touch = db.prepare(`${touched} WHERE key = ?`);
   const touchRoot = db.prepare(
-    `${touched}, head = ?, status = ?, execution_id = ?, message_count = ?, step_count = ? WHERE key = ?`,
+    `${touched}, head = ?, status = ?, execution_id = ?, message_count = ?, step_count = ?, requires = ?
+     WHERE key = ?`,
   );
   /** On its own, because it moves the session in an index. */
   const moveUp = db.prepare('UPDATE sessions SET updated_at = ? WHERE key = ?');
@@ -55,15 +58,29 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
   const nextCommand = 'EXISTS (SELECT 1 FROM commands WHERE session = key)';
   const decidedCall = `EXISTS (SELECT 1 FROM calls WHERE session = key AND calls.execution_id = sessions.execution_id
     AND state = 'decided')`;
+  // where more is left to do the lease is kept, and what follows is its first try
   const endIn = (phase: string, hasMore: string, cleared: string): string =>
-    `UPDATE sessions SET ${cleared}, phase = CASE WHEN ${hasMore} THEN 'open' ELSE '${phase}' END,
-     worker = CASE WHEN ${hasMore} THEN worker ELSE NULL END WHERE key = ? RETURNING ${RECEIPT}`;
+    `UPDATE sessions SET ${cleared}, tries = ${hasMore}, phase = CASE WHEN ${hasMore} THEN 'open' ELSE '${phase}' END,
+     worker = CASE WHEN ${hasMore} THEN worker ELSE NULL END, wait_ms = CASE WHEN ${hasMore} THEN wait_ms ELSE 0 END
+     WHERE key = ? RETURNING ${RECEIPT}`;
   const ends = {
-    ended: db.prepare(endIn('idle', nextCommand, 'stop_reason = NULL, pause_reason = NULL')),
-    paused: db.prepare(
-      endIn('paused', `(stop_reason IS NOT NULL OR ${decidedCall})`, 'pause_reason = NULL'),
+    ended: db.prepare(
+      endIn(
+        'idle',
+        nextCommand,
+        `stop_reason = NULL, pause_reason = NULL, close_reason = NULL, deaths = 0, quarantined = 0, error = NULL`,
+      ),
     ),
-    handover: db.prepare(`UPDATE sessions SET worker = NULL WHERE key = ? RETURNING ${RECEIPT}`),
+    paused: db.prepare(
+      endIn(
+        'paused',
+        `(stop_reason IS NOT NULL OR ${decidedCall})`,
+        'pause_reason = NULL, error = NULL',
+      ),
+    ),
+    handover: db.prepare(
+      `UPDATE sessions SET worker = NULL, wait_ms = 0, tries = max(0, tries - 1) WHERE key = ? RETURNING ${RECEIPT}`,
+    ),
   };
 
   /** The first call that would start although it may not. */
@@ -119,10 +136,14 @@ export function commits(db: SqliteDatabase): Pick<SyncStore, 'commit'> {
       const refused = commit.calls && badStart(key, commit.calls);
       if (refused) throw startConflict(commit, refused.callId);
       if (now !== row.era) enterEra.run(key, now);
+      const counts = [hasProgress(commit) ? 0 : 1, commit.endsQuarantine ? 0 : 1] as const;
       if (root) {
-        const { head, status, executionId, messageCount, stepCount } = root;
-        touchRoot.run(now, seq, head, status, executionId, messageCount, stepCount, key);
-      } else touch.run(now, seq, key);
+        const { head, status, executionId, messageCount, stepCount, requires = 1 } = root;
+        // prettier-ignore
+        touchRoot.run(
+          now, seq, ...counts, head, status, executionId, messageCount, stepCount, requires, key,
+        );
+      } else touch.run(now, seq, ...counts, key);
       if (at !== undefined) moveUp.run(at, key);
       if (commit.messages) writeMessages(now, key, commit.messages);
       for (const row of commit.steps ?? [])

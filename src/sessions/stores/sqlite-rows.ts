@@ -32,20 +32,31 @@ export const ofSession = (table: string): string =>
     ? 'session = ?1 AND era IN (SELECT era FROM eras WHERE session = ?1)'
     : 'session = ?1';
 
-export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' ELSE status END`;
+export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' WHEN 'parked' THEN 'failed' ELSE status END`;
 
 /** Every column of a session under the name it has in {@link SessionRow}. */
 export const SESSION: string = `id, owner, agent, ${STATUS} AS status, phase, execution_id AS executionId, head, revision, token,
   worker, leased_until AS leasedUntil, stop_reason AS stopReason, pause_reason AS pauseReason,
-  message_count AS messageCount, step_count AS stepCount, seq, created_at AS createdAt, updated_at AS updatedAt`;
+  message_count AS messageCount, step_count AS stepCount, seq, tries, deaths, quarantined, error, parked_at AS parkedAt,
+  close_reason AS closeReason, requires, created_at AS createdAt, updated_at AS updatedAt`;
+
+/** The counts of an execution that nobody has tried. */
+export const NO_ATTEMPTS = `tries = 0, deaths = 0, quarantined = 0, error = NULL, parked_at = NULL`;
 
 export const SIGNAL = `id AS sessionId, token, stop_reason AS stopReason, pause_reason AS pauseReason`;
 
 export const RECEIPT = `phase, stop_reason AS stopReason, pause_reason AS pauseReason`;
 
 export function sessionRow(found: unknown): SessionRow {
-  const { leasedUntil, ...row } = found as Omit<SessionRow, 'isLeased'> & { leasedUntil: number };
-  return { ...row, isLeased: row.worker !== null && leasedUntil > Date.now() };
+  const { leasedUntil, quarantined, ...row } = found as Omit<
+    SessionRow,
+    'isLeased' | 'isQuarantined'
+  > & { leasedUntil: number; quarantined: number };
+  return {
+    ...row,
+    isQuarantined: quarantined === 1,
+    isLeased: row.worker !== null && leasedUntil > Date.now(),
+  };
 }
 
 /** Rows as plain objects: SQLite's have no prototype. */

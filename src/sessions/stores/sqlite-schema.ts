@@ -172,6 +172,24 @@ export const migrations: readonly string[] = [
   CREATE TABLE compatibility (version INTEGER NOT NULL, oldest INTEGER NOT NULL) STRICT;
   INSERT INTO compatibility (version, oldest) VALUES (3, 3);
   `,
+  // release 0.1.0 may still be running: every column has a default, and its claims, which count no try, are refused
+  // where a row needs a newer release
+  `
+  ALTER TABLE sessions ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN wait_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN error TEXT;
+  ALTER TABLE sessions ADD COLUMN parked_at TEXT;
+  ALTER TABLE sessions ADD COLUMN close_reason TEXT;
+  ALTER TABLE sessions ADD COLUMN requires INTEGER NOT NULL DEFAULT 1;
+  CREATE INDEX sessions_waiting ON sessions (agent, owner, updated_at, id) WHERE phase = 'open' AND worker IS NULL;
+  CREATE INDEX sessions_stopping ON sessions (updated_at, id) WHERE phase = 'open' AND stop_reason IS NOT NULL;
+  CREATE INDEX sessions_parked ON sessions (updated_at, id) WHERE phase = 'parked';
+  CREATE TRIGGER requires_newer BEFORE UPDATE OF token ON sessions
+    WHEN OLD.requires > 1 AND NEW.tries = OLD.tries
+    BEGIN SELECT RAISE(IGNORE); END;
+  `,
 ];
 
 /**

@@ -34,8 +34,8 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
 export function sessions(db: SqliteDatabase): Sessions {
   const insert = db.prepare(
     `INSERT INTO sessions (id, owner, agent, status, phase, execution_id, head, revision, token, leased_until,
-     message_count, step_count, seq, last_command, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'idle', ?, ?, 0, 0, 0, ?, ?, 0, 0, ?, ?) ON CONFLICT DO NOTHING`,
+     message_count, step_count, seq, last_command, requires, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'idle', ?, ?, 0, 0, 0, ?, ?, 0, 0, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const find = db.prepare(`SELECT ${SESSION} FROM sessions WHERE id = ?`);
   const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
@@ -106,6 +106,7 @@ export function sessions(db: SqliteDatabase): Sessions {
         row.head,
         row.messageCount,
         row.stepCount,
+        row.requires ?? 1,
         row.createdAt,
         row.createdAt,
       ).changes,
@@ -165,11 +166,17 @@ export function sessions(db: SqliteDatabase): Sessions {
 }
 
 /** The inner query finds the page in the index of owners where it can; the outer one reads those rows alone. */
-function listQuery({ owner, status, agent, limit, after }: SessionQuery): [string, SqliteValue[]] {
+function listQuery(query: SessionQuery): [string, SqliteValue[]] {
+  const { owner, status, phase, agent, notAgents, limit, after } = query;
   const conditions: [string, SqliteValue[]][] = [];
   if (owner !== undefined) conditions.push(['owner = ?', [owner]]);
   if (status !== undefined) conditions.push([`${STATUS} = ?`, [status]]);
+  // written out, so that its index fits
+  if (phase === 'parked') conditions.push([`phase = 'parked'`, []]);
+  else if (phase !== undefined) conditions.push(['phase = ?', [phase]]);
   if (agent !== undefined) conditions.push(['agent = ?', [agent]]);
+  if (notAgents !== undefined)
+    conditions.push([`agent NOT IN (SELECT value FROM json_each(?))`, [JSON.stringify(notAgents)]]);
   if (after) conditions.push(['(updated_at, id) < (?, ?)', [after.updatedAt, after.id]]);
   const where = conditions.map(([condition]) => condition).join(' AND ') || 'TRUE';
   const order = 'ORDER BY updated_at DESC, id DESC';

@@ -1,12 +1,8 @@
 import type { CallState, CommandRow, SessionPhase } from '../session-rows.ts';
-import type { LeaseSignal } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { KEY, plain, SESSION, sessionRow, SIGNAL, type SyncStore } from './sqlite-rows.ts';
+import { KEY, NO_ATTEMPTS, type SyncStore } from './sqlite-rows.ts';
 
-type Work = Pick<
-  SyncStore,
-  'accept' | 'nextCommand' | 'decide' | 'request' | 'claim' | 'renew' | 'signals' | 'recoverable'
->;
+type Work = Pick<SyncStore, 'accept' | 'nextCommand' | 'decide' | 'request'>;
 
 interface Found {
   readonly phase: SessionPhase;
@@ -14,7 +10,10 @@ interface Found {
   readonly executionId: string | null;
 }
 
-/** What a session is asked to do, and who does it. */
+/** What has something to do wants a worker, unless it is parked. */
+const AWAKE = `phase = CASE phase WHEN 'parked' THEN phase ELSE 'open' END`;
+
+/** What a session is asked to do. */
 export function work(db: SqliteDatabase): Work {
   const find = db.prepare(
     'SELECT phase, revision, execution_id AS executionId FROM sessions WHERE id = ?',
@@ -24,7 +23,10 @@ export function work(db: SqliteDatabase): Work {
      SELECT key, last_command + 1, ?, ?, ? FROM sessions WHERE id = ?`,
   );
   const openForCommand = db.prepare(
-    `UPDATE sessions SET phase = 'open', updated_at = ?, last_command = last_command + 1 WHERE id = ?`,
+    `UPDATE sessions SET ${AWAKE}, updated_at = ?, last_command = last_command + 1 WHERE id = ?`,
+  );
+  const newExecution = db.prepare(
+    `UPDATE sessions SET ${NO_ATTEMPTS} WHERE id = ? AND (tries > 0 OR deaths > 0)`,
   );
   const nextCommand = db.prepare(
     `SELECT number, kind, execution_id AS executionId, body FROM commands WHERE session = ${KEY}
@@ -37,30 +39,19 @@ export function work(db: SqliteDatabase): Work {
     `UPDATE calls SET state = 'decided', answer = ?
      WHERE session = ${KEY} AND execution_id = ? AND call_id = ?`,
   );
-  const openForAnswer = db.prepare(
-    `UPDATE sessions SET phase = 'open', updated_at = ? WHERE id = ?`,
+  const openForAnswer = db.prepare(`UPDATE sessions SET ${AWAKE}, updated_at = ? WHERE id = ?`);
+  const requestStop = db.prepare(
+    `UPDATE sessions SET phase = 'open', stop_reason = ifnull(stop_reason, ?), wait_ms = 0, error = NULL,
+     parked_at = NULL WHERE id = ?`,
   );
-  const wishStop = db.prepare(
-    `UPDATE sessions SET phase = 'open', stop_reason = ifnull(stop_reason, ?) WHERE id = ?`,
-  );
-  const wishPause = db.prepare(
+  const requestPause = db.prepare(
     'UPDATE sessions SET pause_reason = ifnull(pause_reason, ?) WHERE id = ?',
   );
-  const claim = db.prepare(
-    `UPDATE sessions SET token = (SELECT last + 1 FROM tokens), worker = ?, leased_until = ?
-     WHERE id = ? AND phase = 'open' AND (worker IS NULL OR leased_until <= ?) RETURNING ${SESSION}`,
+  // a session that killed its workers stays away from others
+  const retry = db.prepare(
+    `UPDATE sessions SET phase = 'open', tries = 0, deaths = 0, error = NULL, parked_at = NULL, wait_ms = 0,
+     updated_at = ? WHERE id = ? AND phase = 'parked'`,
   );
-  // one count for all sessions: a session made anew under an old id shares no token with it
-  const countToken = db.prepare('UPDATE tokens SET last = last + 1');
-  const renew = db.prepare(
-    `UPDATE sessions SET leased_until = ? WHERE worker = ? RETURNING ${SIGNAL}`,
-  );
-  const signals = db.prepare(`SELECT ${SIGNAL} FROM sessions WHERE worker = ?`);
-  const recoverable = db.prepare(
-    `SELECT id FROM sessions INDEXED BY sessions_open
-     WHERE phase = 'open' AND (worker IS NULL OR leased_until <= ?) ORDER BY updated_at, id LIMIT ?`,
-  );
-  const until = (ttlMs: number): number => Math.ceil(Date.now() + ttlMs);
 
   return {
     accept(sessionId, { kind, executionId, body, at }, { phases, revision }) {
@@ -70,6 +61,7 @@ export function work(db: SqliteDatabase): Work {
       if (!phases.includes(phase) || (revision ?? row.revision) !== row.revision)
         return { accepted: false, phase };
       addCommand.run(kind, executionId, body, sessionId);
+      if (phase === 'idle') newExecution.run(sessionId);
       openForCommand.run(at, sessionId);
       return { accepted: true, phase };
     },
@@ -90,22 +82,13 @@ export function work(db: SqliteDatabase): Work {
       openForAnswer.run(at, sessionId);
       return 'accepted';
     },
-    request(sessionId, wish) {
+    request(sessionId, request) {
       const row = find.get(sessionId) as Found | undefined;
       if (!row || row.phase === 'idle') return row?.phase ?? null;
-      if ('stop' in wish) wishStop.run(wish.stop, sessionId);
-      else wishPause.run(wish.pause, sessionId);
+      if ('stop' in request) requestStop.run(request.stop, sessionId);
+      else if ('pause' in request) requestPause.run(request.pause, sessionId);
+      else retry.run(request.retry, sessionId);
       return row.phase;
     },
-    claim(sessionId, { worker, ttlMs }) {
-      const row = claim.get(worker, until(ttlMs), sessionId, Date.now());
-      if (!row) return null;
-      countToken.run();
-      return sessionRow(row);
-    },
-    renew: ({ worker, ttlMs }) => plain<LeaseSignal>(renew.all(until(ttlMs), worker)),
-    signals: (worker) => plain<LeaseSignal>(signals.all(worker)),
-    recoverable: (limit) =>
-      recoverable.all(Date.now(), limit).map((row) => (row as { id: string }).id),
   };
 }

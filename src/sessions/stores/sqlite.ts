@@ -8,6 +8,7 @@ import {
   type SqliteDatabase,
   type SqliteFile,
 } from './sqlite-database.ts';
+import { leases } from './sqlite-leases.ts';
 import { reads } from './sqlite-reads.ts';
 import type { SyncStore } from './sqlite-rows.ts';
 import { sessions } from './sqlite-sessions.ts';
@@ -96,8 +97,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     decide: write('decide'),
     request: write('request'),
     claim: write('claim'),
+    release: write('release'),
     renew: write('renew'),
     signals: read('signals'),
+    urgent: read('urgent'),
     recoverable: read('recoverable'),
     commit: write('commit'),
     messages: read('messages'),
@@ -145,7 +148,7 @@ async function connect(file: SqliteFile): Promise<Connection> {
     },
     failed,
   });
-  const tables = { ...sessions(db), ...work(db), ...commits(db), ...reads(db) };
+  const tables = { ...sessions(db), ...work(db), ...leases(db), ...commits(db), ...reads(db) };
   return { db, group, tables };
 }
 

@@ -60,7 +60,7 @@ export const commitCases: readonly RigCase[] = [
       same(receipt, { phase: 'open', ...none }, 'the receipt');
       same(
         await row(id),
-        { ...before, ...full.root, seq: 2, revision: before.revision + 1, updatedAt: at(60) },
+        { ...before, ...full.root, seq: 2, revision: 1, tries: 0, updatedAt: at(60) },
         'the session',
       );
       same(await store.messages(id, ''), full.messages, 'the messages');

@@ -7,6 +7,7 @@ import {
   EXECUTION,
   type Held,
   message,
+  recoverable,
   type Rig,
   type RigCase,
   root,
@@ -109,6 +110,7 @@ async function runEnd(
   same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, wishes, 'the wishes left');
   same((await store.signals(worker)).length, isKept ? 1 : 0, 'how many leases the worker has');
   if (isKept) await commit({ messages: [message(0)] });
-  const recoverable = await store.recoverable(1_000_000);
-  same(recoverable.includes(id), end === 'handover', 'whether it is recoverable');
+  const { owner } = row;
+  const listed = await recoverable(store, owner);
+  same(listed.includes(id), end === 'handover', 'whether it is recoverable');
 }

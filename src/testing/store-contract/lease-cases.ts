@@ -1,7 +1,15 @@
 import { found, holds, refused, same } from './expect.ts';
-import { at, command, fresh, LONG_MS, message, type RigCase, root } from './rig.ts';
-
-const everything = 1_000_000;
+import {
+  at,
+  command,
+  fresh,
+  LONG_MS,
+  message,
+  recoverable,
+  type RigCase,
+  root,
+  urgent,
+} from './rig.ts';
 
 export const leaseCases: readonly RigCase[] = [
   {
@@ -17,7 +25,7 @@ export const leaseCases: readonly RigCase[] = [
       const claimed = found(await store.claim(id, lease), 'a claim of an open session');
       same(
         claimed,
-        { ...before, token: claimed.token, worker, isLeased: true },
+        { ...before, token: claimed.token, worker, isLeased: true, tries: 1 },
         'the claimed session',
       );
       holds(claimed.token > before.token, 'the token is a new one');
@@ -134,30 +142,29 @@ export const leaseCases: readonly RigCase[] = [
     },
   },
   {
-    name: 'D18: recoverable lists open sessions that nobody holds: new, expired and handed over, the longest untouched first',
+    name: 'D18: recoverable lists open sessions that nobody holds, new and handed over, the longest untouched first; urgent those that expired',
     async run({ store, idle, open, paused, held, lapse, leaseMs }) {
-      const expired = await held({ ttlMs: leaseMs });
+      const owner = fresh('own');
+      const expired = await held({ ttlMs: leaseMs }, { owner });
       await expired.commit({ at: at(300) });
-      const handed = await held();
+      const handed = await held({}, { owner });
       await handed.commit({ at: at(200), end: 'handover' });
-      const untouched = await open();
-      const fromPause = await paused();
+      const untouched = await open({ owner });
+      const fromPause = await paused([], { owner });
       await store.accept(fromPause.id, command('{}', 100), { phases: ['paused'] });
-      const not = [await held(), await idle(), await paused()];
+      await held({}, { owner });
+      await idle({ owner });
+      await paused([], { owner });
       await lapse();
-      const listed = await store.recoverable(everything);
-      const mine = [untouched, fromPause, handed, expired].map(({ id }) => id);
-      same(
-        listed.filter((id) => mine.includes(id)),
-        mine,
-        'the recoverable sessions of this case',
-      );
-      for (const { id } of not)
-        holds(!listed.includes(id), 'held, idle and paused sessions are not recoverable');
-      same((await store.recoverable(2)).length, 2, 'how many come at a limit of 2');
-      for (const id of mine) await store.claim(id, { worker: fresh('wrk'), ttlMs: LONG_MS });
-      const left = await store.recoverable(everything);
-      holds(!mine.some((id) => left.includes(id)), 'claimed sessions are not recoverable any more');
+      const free = [untouched, fromPause, handed].map(({ id }) => id);
+      same(await recoverable(store, owner), free, 'what nobody holds');
+      same(await urgent(store, owner), [expired.id], 'what expired');
+      const { ids } = await store.recoverable({ agent: 'support', limit: 2 });
+      same(ids.length, 2, 'how many come at a limit of 2');
+      for (const id of [...free, expired.id])
+        await store.claim(id, { worker: fresh('wrk'), ttlMs: LONG_MS });
+      same(await recoverable(store, owner), [], 'what nobody holds once all are claimed');
+      same(await urgent(store, owner), [], 'what expired once all are claimed');
     },
   },
   {

@@ -11,6 +11,8 @@ import type {
   CallWrite,
   Commit,
   CommitReceipt,
+  LeaseRequest,
+  RecoverablePage,
   SessionStore,
 } from '../../sessions/session-store.ts';
 import { found } from './expect.ts';
@@ -43,12 +45,14 @@ export interface Rig {
   /** A new session with one message to work on, held by nobody. */
   open(patch?: Partial<NewSessionRow>): Promise<NewSessionRow>;
   /** A new session that a new worker holds. */
-  held(lease?: { readonly worker?: string; readonly ttlMs?: number }): Promise<Held>;
+  held(lease?: Partial<LeaseRequest>, patch?: Partial<NewSessionRow>): Promise<Held>;
   /** A new session that waits for people, about these calls. */
-  paused(calls?: readonly string[]): Promise<Held>;
+  paused(calls?: readonly string[], patch?: Partial<NewSessionRow>): Promise<Held>;
   row(sessionId: string): Promise<SessionRow>;
   /** Takes a session for a new worker. */
-  take(sessionId: string, ttlMs?: number): Promise<Held>;
+  take(sessionId: string, ttlMs?: number, lease?: Partial<LeaseRequest>): Promise<Held>;
+  /** Lets so many processes die, one after another, with the session; held by the last. */
+  dying(deaths: number, patch?: Partial<NewSessionRow>): Promise<Held>;
 }
 
 /** A lease, and the commits made under it. */
@@ -79,8 +83,44 @@ export const untouched = (session: NewSessionRow): SessionRow => ({
   stopReason: null,
   pauseReason: null,
   seq: 0,
+  tries: 0,
+  deaths: 0,
+  isQuarantined: false,
+  error: null,
+  parkedAt: null,
+  closeReason: null,
+  requires: session.requires ?? 1,
   updatedAt: session.createdAt,
 });
+
+/** All sessions of one owner that a worker may claim now and that nobody holds, in the order of their turns. */
+export async function recoverable(store: SessionStore, owner: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let afterOwner: string | undefined;
+  do {
+    const page: RecoverablePage = await store.recoverable({
+      agent: 'support',
+      limit: 1_000_000,
+      ...(afterOwner !== undefined && { afterOwner }),
+    });
+    ids.push(...page.ids);
+    afterOwner = page.afterOwner ?? undefined;
+  } while (afterOwner !== undefined);
+  return ofOwner(store, ids, owner);
+}
+
+/** All sessions of one owner that a worker should claim at once. */
+export const urgent = async (store: SessionStore, owner: string): Promise<readonly string[]> =>
+  ofOwner(store, await store.urgent({ agents: ['support'], limit: 1_000_000 }), owner);
+
+async function ofOwner(
+  store: SessionStore,
+  ids: readonly string[],
+  owner: string,
+): Promise<readonly string[]> {
+  const rows = await Promise.all(ids.map((id) => store.find(id)));
+  return ids.filter((_id, i) => rows[i]?.owner === owner);
+}
 
 export const root = (
   patch: Partial<NonNullable<Commit['root']>> = {},
@@ -179,12 +219,12 @@ export function makeRig(store: SessionStore, leaseMs: number): Rig {
         throw new Error('accept refused a message to an idle session.');
       return session;
     },
-    async held(lease = {}) {
-      const { id } = await rig.open();
-      return take(store, id, lease.worker ?? fresh('wrk'), lease.ttlMs ?? LONG_MS);
+    async held(lease = {}, patch = {}) {
+      const { id } = await rig.open(patch);
+      return take(store, id, { worker: fresh('wrk'), ttlMs: LONG_MS, ...lease });
     },
-    async paused(calls = []) {
-      const held = await rig.held();
+    async paused(calls = [], patch = {}) {
+      const held = await rig.held({}, patch);
       await held.commit({
         root: root({ status: 'paused' }),
         calls: calls.map((callId) => call(callId, 'waiting')),
@@ -196,13 +236,23 @@ export function makeRig(store: SessionStore, leaseMs: number): Rig {
     async row(sessionId) {
       return found(await store.find(sessionId), `session ${sessionId}`);
     },
-    take: (sessionId, ttlMs = LONG_MS) => take(store, sessionId, fresh('wrk'), ttlMs),
+    take: (sessionId, ttlMs = LONG_MS, lease = {}) =>
+      take(store, sessionId, { worker: fresh('wrk'), ttlMs, ...lease }),
+    async dying(deaths, patch) {
+      let held = await rig.held({ ttlMs: deaths > 0 ? rig.leaseMs : LONG_MS }, patch);
+      for (let n = 1; n <= deaths; n++) {
+        await rig.lapse();
+        held = await rig.take(held.id, n < deaths ? rig.leaseMs : LONG_MS, { alone: n > 1 });
+      }
+      return held;
+    },
   };
   return rig;
 }
 
-async function take(store: SessionStore, id: string, worker: string, ttlMs: number): Promise<Held> {
-  const row = found(await store.claim(id, { worker, ttlMs }), 'a claim of an open session');
+async function take(store: SessionStore, id: string, lease: LeaseRequest): Promise<Held> {
+  const { worker } = lease;
+  const row = found(await store.claim(id, lease), 'a claim of an open session');
   let { revision } = row;
   const next = (parts: Partial<Commit>): Commit => ({
     sessionId: id,

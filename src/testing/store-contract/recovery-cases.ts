@@ -1,0 +1,122 @@
+import { found, holds, same } from './expect.ts';
+import { at, command, fresh, LONG_MS, recoverable, type Rig, type RigCase, root } from './rig.ts';
+
+/** Open sessions of one agent, one for each name of an owner, the later in the list the younger. */
+async function openFor(rig: Rig, agent: string, owners: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [i, owner] of owners.entries()) {
+    const { id } = await rig.idle({ agent, owner });
+    await rig.store.accept(id, command('{}', i + 1), { phases: ['idle'] });
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Who finds what is left to do. */
+export const recoveryCases: readonly RigCase[] = [
+  {
+    name: 'recoverable lists the sessions of one agent, and owners take turns',
+    async run(rig) {
+      const agent = fresh('agt');
+      const other = fresh('agt');
+      await openFor(rig, other, ['ann', 'bob']);
+      const owners = ['ann', 'ann', 'ann', 'ann', 'bob', 'cyd', 'cyd'];
+      const [ann1, ann2, ann3, ann4, bob1, cyd1, cyd2] = await openFor(rig, agent, owners);
+      const page = await rig.store.recoverable({ agent, limit: 100 });
+      const turns = [ann1, bob1, cyd1, ann2, cyd2, ann3, ann4];
+      same(page, { ids: turns, afterOwner: null }, 'all of them');
+      const { ids } = await rig.store.recoverable({ agent, limit: 3 });
+      same(ids, [ann1, bob1, cyd1], 'the first three');
+      same(
+        await rig.store.recoverable({ agent: fresh('agt'), limit: 9 }),
+        { ids: [], afterOwner: null },
+        'of an agent without sessions',
+      );
+    },
+  },
+  {
+    name: 'recoverable goes through all owners, page by page',
+    async run(rig) {
+      const agent = fresh('agt');
+      const owners = Array.from({ length: 7 }, (_n, i) => `owner-${i % 5}`);
+      const ids = await openFor(rig, agent, owners);
+      const seen = new Set<string>();
+      let afterOwner: string | null = null;
+      for (let pages = 0; pages < 20; pages++) {
+        const page: Awaited<ReturnType<typeof rig.store.recoverable>> = await rig.store.recoverable(
+          { agent, limit: 2, ...(afterOwner !== null && { afterOwner }) },
+        );
+        holds(page.ids.length <= 2, 'a page keeps to its limit');
+        for (const id of page.ids) seen.add(id);
+        afterOwner = page.afterOwner;
+        if (afterOwner === null) break;
+      }
+      same(afterOwner, null, 'where to continue after the last page');
+      same(seen.size, 5, 'how many of seven came, one for each owner');
+      holds(
+        ids.slice(0, 5).every((id) => seen.has(id)),
+        'the oldest of each owner is among them',
+      );
+    },
+  },
+  {
+    name: 'urgent lists sessions of any agent that are to be stopped, then what expired of these agents',
+    async run(rig) {
+      const { store, leaseMs } = rig;
+      const [mine, other] = [fresh('agt'), fresh('agt')];
+      const owner = fresh('own');
+      const [left = '', stopped = ''] = await openFor(rig, other, [owner, owner]);
+      const paused = await rig.paused([], { owner, agent: other });
+      const held = await rig.held({}, { owner, agent: other });
+      const expired = await rig.held({ ttlMs: leaseMs }, { owner, agent: mine });
+      const foreign = await rig.held({ ttlMs: leaseMs }, { owner, agent: other });
+      for (const id of [stopped, paused.id, held.id]) await store.request(id, { stop: 's' });
+      await rig.lapse();
+      const all = await store.urgent({ agents: [mine], limit: 1_000_000 });
+      const ours = [stopped, paused.id, expired.id];
+      same(
+        all.filter((id) => [...ours, left, held.id, foreign.id].includes(id)),
+        ours,
+        'what should not wait',
+      );
+      same((await store.urgent({ agents: [mine], limit: 1 })).length, 1, 'at a limit of 1');
+    },
+  },
+  {
+    name: 'a session that requires a newer release is neither listed nor given',
+    async run({ store, open, held, row, take }) {
+      const owner = fresh('own');
+      const { id } = await open({ owner, requires: 1_000 });
+      same((await row(id)).requires, 1_000, 'what a new session requires');
+      same(await recoverable(store, owner), [], 'what is listed');
+      const lease = { worker: fresh('wrk'), ttlMs: LONG_MS };
+      same(await store.claim(id, lease), null, 'a claim');
+      same(await store.claim(id, { ...lease, reads: 999 }), null, 'a claim of a newer release');
+      found(await store.claim(id, { ...lease, reads: 1_000 }), 'a claim of the newest release');
+      const second = await held({}, { owner });
+      await second.commit({ root: root({ requires: 1_000 }) });
+      await second.commit({ end: 'handover' });
+      same(await store.claim(second.id, lease), null, 'a claim after a commit that requires more');
+      const query = { agent: 'support', limit: 1_000_000, reads: 1_000 };
+      holds((await store.recoverable(query)).ids.includes(second.id), 'a newer release lists it');
+      const third = await take(second.id, LONG_MS, { reads: 1_000 });
+      await third.commit({ root: root(), at: at(99) });
+      same((await row(second.id)).requires, 1, 'after a commit that requires no more');
+    },
+  },
+  {
+    name: 'a list can leave out agents',
+    async run(rig) {
+      const [known, unknown] = [fresh('agt'), fresh('agt')];
+      const owner = fresh('own');
+      await openFor(rig, known, [owner]);
+      const [id] = await openFor(rig, unknown, [owner]);
+      const rows = await rig.store.list({ owner, phase: 'open', notAgents: [known], limit: 9 });
+      same(
+        rows.map((row) => row.id),
+        [id],
+        'the sessions of other agents',
+      );
+    },
+  },
+];
