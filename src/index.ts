@@ -152,6 +152,7 @@ export type {
   Commit,
   CommitReceipt,
   LeaseSignal,
+  RenewedLease,
   RowRange,
   SessionQuery,
   SessionStore,

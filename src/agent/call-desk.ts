@@ -121,6 +121,8 @@ export class CallDesk {
     if (this.#start === null && !draft.children?.has(this.call.id))
       this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
     await this.#start;
+    // at the last moment: calls beside this one, or a hook, may have held it up
+    for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
     return this.#call(tool, checked);
   }
 

@@ -22,6 +22,11 @@ export interface Journal extends EventOutlet {
    * for where it is in doubt whether the run may go on.
    */
   save(state: AgentState): Promise<void> | undefined;
+  /**
+   * Undefined if this process may begin something now; else to be awaited, and asked again. Rejects if it may not: then
+   * `failure` says why.
+   */
+  confirm(): Promise<void> | undefined;
   /** Before a tool begins. The checkpoint is given where the step, as it is, was not written down yet. */
   start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void>;
   /** What became of a call; written down soon, at the latest with the step. The checkpoint as with `start`. */

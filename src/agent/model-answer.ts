@@ -38,9 +38,11 @@ export class ModelAnswer {
 
   /** Streams whenever somebody listens to chunks or deltas. */
   infer(request: InferenceRequest): Promise<InferenceResponse> {
-    const { agent, cancellation, events } = this.#run;
+    const { agent, cancellation, events, journal } = this.#run;
     const { driver } = agent;
     if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
+    const proof = journal?.confirm();
+    if (proof) return proof.then(() => this.infer(request));
     if (this.#draft.shown !== '') this.#discard();
     if (driver.stream && (events.wants('StreamChunk') || events.wants('ToolCallDelta')))
       return this.#stream(driver.stream(request, cancellation));

@@ -13,7 +13,7 @@ import { wholeConversation } from './state-rows.ts';
 export interface JournalSignals {
   pauseReason: string | null;
   isHandedOver(): boolean;
-  /** Makes sure that the session is still ours, where that is in doubt. */
+  /** Undefined where the session is ours beyond doubt; else asks the store, and rejects if it does not say so. */
   confirm(): Promise<void> | undefined;
   /** Whether it is ours beyond doubt. */
   isSure(): boolean;
@@ -69,8 +69,14 @@ export class AgentJournal implements Journal {
     const again = tool.idempotent || tool.agent !== undefined;
     batch.addCall({ callId, tool: tool.name, state: 'started', again, ...this.#callFields });
     await this.#writer.commit();
-    await this.#signals.confirm();
-    if (this.#writer.failure) throw this.#writer.failure;
+  }
+
+  confirm(): Promise<void> | undefined {
+    if (this.#writer.failure) return Promise.reject(this.#writer.failure);
+    return this.#signals.confirm()?.catch((error: unknown) => {
+      this.#writer.fail(error);
+      throw error;
+    });
   }
 
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void {

@@ -139,7 +139,7 @@ export class ExecutionWriter {
     try {
       await this.#writeParts(parts);
     } catch (error) {
-      if (!AgentError.is(error, 'state_too_large')) this.#fail(error);
+      if (!AgentError.is(error, 'state_too_large')) this.fail(error);
       throw error;
     } finally {
       this.#isWriting = false;
@@ -247,8 +247,9 @@ export class ExecutionWriter {
     this.#definitionKept = null;
   }
 
-  #fail(error: unknown): void {
-    this.failure = error;
+  /** Nothing more is written, and the work ends. */
+  fail(error: unknown): void {
+    this.failure ??= error;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.options.failed(error);

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkedLeaseTimes, LeaseKeeper, type HeldLease } from './lease-keeper.ts';
-import type { LeaseSignal, SessionStore } from './session-store.ts';
-import { memoryStore } from './stores/memory.ts';
-
-const times = { leaseMs: 1_000, heartbeatMs: 300, signalMs: 100 };
+import { codeOf, down, leaseRig, silent } from '../../test/setup/lease-keepers.ts';
+import { checkedLeaseTimes } from './lease-keeper.ts';
+import type { RenewedLease, SessionStore } from './session-store.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,62 +10,28 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A store that says what it is told to, and counts who asked. */
-function rig(answers: { renew?: SessionStore['renew']; signals?: SessionStore['signals'] } = {}) {
-  const held: LeaseSignal[] = [];
-  const asked = { renew: 0, signals: 0 };
-  const store: SessionStore = {
-    ...memoryStore(),
-    renew: async (lease) => {
-      asked.renew += 1;
-      return answers.renew ? answers.renew(lease) : held;
-    },
-    signals: async (worker) => {
-      asked.signals += 1;
-      return answers.signals ? answers.signals(worker) : held;
-    },
-  };
-  const keeper = new LeaseKeeper(store, 'w', times);
-  const hold = (sessionId: string, token: number) => {
-    const told: unknown[] = [];
-    const lost: unknown[] = [];
-    const lease: HeldLease = {
-      sessionId,
-      token,
-      signalled: ({ stopReason, pauseReason }) => told.push([stopReason, pauseReason]),
-      lost: (error) => lost.push((error as { code: string }).code),
-    };
-    return { told, lost, release: keeper.hold(lease) };
-  };
-  const has = (sessionId: string, token: number, stopReason: string | null = null): void => {
-    held.push({ sessionId, token, stopReason, pauseReason: null });
-  };
-  return { keeper, asked, hold, has, held };
-}
-
 describe('a lease that is held', () => {
   it('is renewed and looked after, as long as it is held', async () => {
-    const { asked, hold, has } = rig();
+    const { keeper, asked, hold } = leaseRig();
     await vi.advanceTimersByTimeAsync(2_000);
     expect(asked).toEqual({ renew: 0, signals: 0 });
-    has('a', 1);
-    const { release, lost } = hold('a', 1);
+    const { lease, lost } = await hold('a');
     await vi.advanceTimersByTimeAsync(1_250);
     expect(asked).toEqual({ renew: 4, signals: 12 });
     expect(lost).toEqual([]);
-    release();
+    keeper.drop(lease);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(asked).toEqual({ renew: 4, signals: 12 });
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('hears what others wish', async () => {
-    const { hold, has, keeper } = rig();
-    has('a', 1, 'enough');
-    const { told } = hold('a', 1);
+  it('hears what others request', async () => {
+    const { hold, store, keeper } = leaseRig();
+    const { told } = await hold('a');
     keeper.signal('a', { stopReason: null, pauseReason: 'lunch' });
     keeper.signal('b', { stopReason: 'not ours', pauseReason: null });
     expect(told).toEqual([[null, 'lunch']]);
+    await store.request('a', { stop: 'enough' });
     await vi.advanceTimersByTimeAsync(150);
     expect(told).toEqual([
       [null, 'lunch'],
@@ -76,106 +40,204 @@ describe('a lease that is held', () => {
   });
 
   it.each([
-    ['gone', []],
-    ['taken', [['a', 2]]],
-  ] as const)('is lost when it is %s', async (_how, rows) => {
-    const { hold, has } = rig();
-    for (const [id, token] of rows) has(id, token);
-    has('b', 7);
-    const [a, b] = [hold('a', 1), hold('b', 7)];
+    ['gone', (store: SessionStore) => store.delete('a')],
+    [
+      'taken',
+      async (store: SessionStore) => {
+        const row = await store.find('a');
+        await store.commit({ sessionId: 'a', token: 1, revision: row!.revision, end: 'handover' });
+        await store.claim('a', { worker: 'w', ttlMs: 60_000 });
+      },
+    ],
+  ] as const)('is lost when it is %s', async (_how, happens) => {
+    const { hold, store, keeper } = leaseRig();
+    const [a, b] = [await hold('a'), await hold('b')];
+    await happens(store);
     await vi.advanceTimersByTimeAsync(150);
     expect(a.lost).toEqual(['stale_owner']);
     expect(b.lost).toEqual([]);
+    expect(await codeOf(keeper.confirm(a.lease))).toBe('stale_owner');
+    expect(keeper.confirm(b.lease)).toBeUndefined();
   });
 
-  it('is not lost to a look that was under way before it was taken, or after it was released', async () => {
-    let answer: (signals: LeaseSignal[]) => void = () => {};
-    const { hold } = rig({ signals: () => new Promise((resolve) => (answer = resolve)) });
-    const first = hold('a', 1);
+  it('tells of a loss that came while nothing worked under it', async () => {
+    const { hold, store } = leaseRig();
+    const { lease } = await hold('a');
+    await store.delete('a');
     await vi.advanceTimersByTimeAsync(150);
-    first.release();
-    const second = hold('a', 2);
+    const lost: unknown[] = [];
+    lease.listen({ signalled: () => {}, lost: (error) => lost.push(error) });
+    expect(lost).toHaveLength(1);
+  });
+
+  it('is not lost to a poll that was under way before it was claimed, or after it was dropped', async () => {
+    const { hold, faults, keeper, store } = leaseRig();
+    let answer: (signals: RenewedLease[]) => void = () => {};
+    faults.signals = () => new Promise((resolve) => (answer = resolve));
+    const first = await hold('a');
+    await vi.advanceTimersByTimeAsync(150);
+    keeper.drop(first.lease);
+    await store.delete('a');
+    const second = await hold('a');
     answer([]);
     await vi.advanceTimersByTimeAsync(1);
     expect([first.lost, second.lost]).toEqual([[], []]);
   });
 
-  it('outlives a store that does not answer for a moment', async () => {
-    let isDown = true;
-    const fails = async (): Promise<LeaseSignal[]> => {
-      if (isDown) throw new Error('down');
-      return [{ sessionId: 'a', token: 1, stopReason: 'now', pauseReason: null }];
-    };
-    const { hold, asked } = rig({ renew: fails, signals: fails });
-    const { lost, told } = hold('a', 1);
-    await vi.advanceTimersByTimeAsync(650);
+  it('outlives a store that does not answer for a moment, and is asked for again before the next beat', async () => {
+    const { hold, faults, asked, store } = leaseRig();
+    const { lost, told } = await hold('a');
+    Object.assign(faults, { renew: down, signals: down });
+    await vi.advanceTimersByTimeAsync(350);
     expect([lost, told]).toEqual([[], []]);
-    isDown = false;
-    await vi.advanceTimersByTimeAsync(300);
+    delete faults.renew;
+    delete faults.signals;
+    await store.request('a', { stop: 'now' });
+    await vi.advanceTimersByTimeAsync(100);
     expect(told.length).toBeGreaterThan(0);
-    expect(asked.renew).toBe(3);
+    expect(asked.renew).toBe(2);
+    await vi.advanceTimersByTimeAsync(850);
+    expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
   });
 
-  it('is renewed though a look for wishes hangs', async () => {
-    const { hold, asked } = rig({ signals: () => new Promise(() => {}) });
-    hold('a', 1);
+  it('is renewed though a poll for requests hangs, and though the beat before it hangs', async () => {
+    const { hold, faults, asked, store } = leaseRig();
+    await hold('a');
+    faults.signals = silent;
+    await vi.advanceTimersByTimeAsync(350);
+    expect(asked).toEqual({ renew: 1, signals: 1 });
+    faults.renew = silent;
+    await vi.advanceTimersByTimeAsync(300);
+    delete faults.renew;
+    await vi.advanceTimersByTimeAsync(650);
+    expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
+    // one poll at a time, whatever becomes of it
+    expect(asked.signals).toBe(1);
+  });
+
+  it('names what it holds to the store, and nothing else', async () => {
+    const { hold, faults, store, keeper } = leaseRig();
+    const named: unknown[] = [];
+    faults.renew = (given) => {
+      named.push(given.leases);
+      return store.renew(given);
+    };
+    const [a, b] = [await hold('a'), await hold('b')];
+    keeper.drop(b.lease);
+    await vi.advanceTimersByTimeAsync(350);
+    expect(named).toEqual([[{ sessionId: 'a', token: a.lease.token }]]);
+  });
+});
+
+describe('a claim whose answer is lost', () => {
+  it('is worked on: the session is ours', async () => {
+    const { open, faults, keeper, store } = leaseRig();
+    await open('a');
+    faults.claim = async (...given) => {
+      await store.claim(...given);
+      return down();
+    };
+    const lease = await keeper.claim('a');
+    expect(lease?.row).toMatchObject({ id: 'a', worker: 'w' });
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: true });
+  });
+
+  it('is given back when the store answers again, before the lease runs out', async () => {
+    const { open, faults, keeper, store } = leaseRig();
+    await open('a');
+    faults.find = down;
+    faults.claim = async (...given) => {
+      await store.claim(...given);
+      return down();
+    };
+    expect(await codeOf(keeper.claim('a'))).toBe('down');
+    delete faults.find;
+    await vi.advanceTimersByTimeAsync(310);
+    expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null });
+  });
+
+  it('is given back too when it reaches the store after a while', async () => {
+    const { open, faults, keeper, store } = leaseRig();
+    await open('a');
+    let arrive = (): unknown => undefined;
+    faults.claim = (...given) => {
+      arrive = () => store.claim(...given);
+      return down();
+    };
+    expect(await codeOf(keeper.claim('a'))).toBe('down');
+    await vi.advanceTimersByTimeAsync(350);
+    await arrive();
+    expect((await store.find('a'))?.worker).toBe('w');
+    await vi.advanceTimersByTimeAsync(300);
+    expect((await store.find('a'))?.worker).toBeNull();
     await vi.advanceTimersByTimeAsync(1_000);
-    // one look at a time, whatever becomes of it
-    expect(asked).toEqual({ renew: 3, signals: 1 });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('runs out where nothing can be given back, though other leases are kept', async () => {
+    const { open, faults, keeper, store, hold } = leaseRig();
+    await hold('b');
+    await open('a');
+    Object.assign(faults, { find: down });
+    faults.claim = async (...given) => {
+      await store.claim(...given);
+      return down();
+    };
+    expect(await codeOf(keeper.claim('a'))).toBe('down');
+    await vi.advanceTimersByTimeAsync(1_050);
+    expect(await store.find('a')).toMatchObject({ worker: 'w', isLeased: false });
+    expect(await store.find('b')).toMatchObject({ worker: 'w', isLeased: true });
+  });
+
+  it('is not taken for one that works here already', async () => {
+    const { hold, faults, keeper, store } = leaseRig();
+    const { lease } = await hold('a');
+    faults.claim = down;
+    expect(await codeOf(keeper.claim('a'))).toBe('down');
+    await vi.advanceTimersByTimeAsync(350);
+    expect((await store.find('a'))?.token).toBe(lease.token);
+    expect(lease.isSure).toBe(true);
+  });
+
+  it('one claim of a session at a time', async () => {
+    const { open, keeper } = leaseRig();
+    await open('a');
+    const claims = await Promise.all([keeper.claim('a'), keeper.claim('a')]);
+    expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
   });
 });
 
 describe('a lease that is given back', () => {
-  async function claimed() {
-    const store = memoryStore();
-    const session = {
-      id: 'a',
-      owner: 'o',
-      agent: 'x',
-      status: 'pending',
-      executionId: null,
-    } as const;
-    await store.create({
-      ...session,
-      head: '{}',
-      messageCount: 0,
-      stepCount: 0,
-      createdAt: '2026',
-    });
-    const command = { kind: 'message', executionId: 'e', body: '{}', at: '2026' } as const;
-    await store.accept('a', command, { phases: ['idle'] });
-    const row = await store.claim('a', { worker: 'w', ttlMs: 60_000 });
-    return { store, row: row! };
-  }
-
   it('is free at once, and the session as it was', async () => {
-    const { store, row } = await claimed();
-    await new LeaseKeeper(store, 'w', times).giveBack(row);
+    const { hold, keeper, store } = leaseRig();
+    const { lease } = await hold('a');
+    await keeper.giveBack(lease);
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, updatedAt: '2026' });
     expect(await store.recoverable({ agent: 'x', limit: 5 })).toMatchObject({ ids: ['a'] });
+    expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is left alone when somebody else has it', async () => {
-    const { store, row } = await claimed();
-    await new LeaseKeeper(store, 'w', times).giveBack({ ...row, token: row.token - 1 });
-    await new LeaseKeeper(store, 'v', times).giveBack(row);
-    expect((await store.find('a'))?.worker).toBe('w');
+  it('is left alone when another worker has it', async () => {
+    const { hold, keeper, store, take, faults } = leaseRig();
+    const { lease } = await hold('a');
+    faults.renew = down;
+    await vi.advanceTimersByTimeAsync(1_050);
+    expect(await take('a')).not.toBeNull();
+    await keeper.giveBack(lease);
+    expect((await store.find('a'))?.worker).toBe('other');
   });
 
   it('is tried again with the beats, until the store has heard of it', async () => {
-    const { store, row } = await claimed();
+    const { hold, keeper, store, faults } = leaseRig();
+    const { lease } = await hold('a');
     let fails = 2;
-    const find: SessionStore['find'] = async (id) => {
-      if (fails-- > 0) throw new Error('down');
-      return store.find(id);
-    };
-    const keeper = new LeaseKeeper({ ...store, find }, 'w', times);
-    // beats for another session would keep it alive otherwise
-    keeper.hold({ sessionId: 'b', token: 9, signalled: () => {}, lost: () => {} });
-    await keeper.giveBack(row);
+    faults.find = async (id) => (fails-- > 0 ? down() : store.find(id));
+    await keeper.giveBack(lease);
     expect((await store.find('a'))?.worker).toBe('w');
     await vi.advanceTimersByTimeAsync(650);
     expect((await store.find('a'))?.worker).toBeNull();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

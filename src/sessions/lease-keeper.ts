@@ -1,6 +1,6 @@
-import { invalidOption, positive } from '../errors/agent-error.ts';
-import type { SessionRow } from './session-rows.ts';
-import type { LeaseSignal, SessionStore } from './session-store.ts';
+import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { Lease, msSince, thisMoment, type Moment } from './lease.ts';
+import type { LeaseRequest, LeaseSignal, SessionStore } from './session-store.ts';
 import { staleOwner } from './stores/store-errors.ts';
 
 export interface LeaseTimes {
@@ -27,25 +27,26 @@ export function checkedLeaseTimes(given: Partial<LeaseTimes> = {}): LeaseTimes {
   throw invalidOption('lease leaseMs', leaseMs, `at least twice the heartbeatMs of ${heartbeatMs}`);
 }
 
-/** An execution that this process works on. */
-export interface HeldLease {
-  readonly sessionId: string;
-  readonly token: number;
-  signalled(signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void;
-  lost(error: unknown): void;
+/** A lease to give back: a null token stands for a claim whose answer was lost. */
+interface Return {
+  readonly token: number | null;
+  readonly since: Moment;
 }
 
-/** Keeps the leases of one worker alive and carries wishes of other processes to its executions. */
+const RELEASE_TRIES = 3;
+const PROOF_TRIES = 4;
+const LONGEST_WAIT_MS = 1_000;
+
+/** Claims sessions for one worker, keeps its leases alive and passes on requests of other processes. */
 export class LeaseKeeper {
   readonly #store: SessionStore;
   readonly #worker: string;
   readonly #times: LeaseTimes;
-  readonly #held: Map<string, HeldLease> = new Map();
-  /** Leases that nobody works under any more, and of which the store has not heard yet. */
-  readonly #givenUp: Map<string, number> = new Map();
-  /** When the last beat was sent that the store has heard. */
-  #renewedAt = 0;
+  readonly #leases: Map<string, Lease> = new Map();
+  readonly #claiming: Set<string> = new Set();
+  readonly #returns: Map<string, Return> = new Map();
   #timers: ReturnType<typeof setInterval>[] = [];
+  #retry: ReturnType<typeof setTimeout> | null = null;
 
   constructor(store: SessionStore, worker: string, times: LeaseTimes) {
     this.#store = store;
@@ -53,99 +54,213 @@ export class LeaseKeeper {
     this.#times = times;
   }
 
-  hold(lease: HeldLease): () => void {
-    this.#held.set(lease.sessionId, lease);
-    if (this.#timers.length === 0) this.#startTimers();
-    return () => {
-      if (this.#held.get(lease.sessionId) === lease) this.#held.delete(lease.sessionId);
-      if (this.#held.size === 0) this.#stopTimers();
-    };
+  /** Null where the session cannot be had. The lease is kept alive until `drop` or `giveBack`. */
+  async claim(
+    sessionId: string,
+    request: Omit<LeaseRequest, 'worker' | 'ttlMs'> = {},
+  ): Promise<Lease | null> {
+    if (this.#claiming.has(sessionId)) return null;
+    this.#claiming.add(sessionId);
+    const askedAt = thisMoment();
+    const ttlMs = this.#times.leaseMs;
+    try {
+      const row = await this.#store
+        .claim(sessionId, { ...request, worker: this.#worker, ttlMs })
+        .catch((error: unknown) => this.#lostClaim(sessionId, error));
+      if (!row) return null;
+      const lease = new Lease(row, ttlMs, askedAt);
+      this.#returns.delete(sessionId);
+      this.#leases.set(sessionId, lease);
+      this.#keepTime();
+      return lease;
+    } finally {
+      this.#claiming.delete(sessionId);
+    }
+  }
+
+  /** The store may have carried out a claim whose answer never came: then the session is ours, and is worked on. */
+  async #lostClaim(sessionId: string, error: unknown): ReturnType<SessionStore['claim']> {
+    const row = await this.#store.find(sessionId).catch(() => null);
+    const isOurs = row?.worker === this.#worker && row.isLeased && row.phase === 'open';
+    if (isOurs && this.#leases.get(sessionId)?.token !== row.token) return row;
+    // it may still be on its way
+    this.#returns.set(sessionId, { token: null, since: thisMoment() });
+    this.#keepTime();
+    throw error;
+  }
+
+  /** The work under it is over, and the lease was given back with its last commit or is lost. */
+  drop(lease: Lease): void {
+    lease.end(staleOwner(lease));
+    if (this.#leases.get(lease.sessionId) === lease) this.#leases.delete(lease.sessionId);
+    this.#keepTime();
+  }
+
+  /** Lets others continue work that failed here, without a wait for the end of the lease. */
+  async giveBack(lease: Lease): Promise<void> {
+    this.#returns.set(lease.sessionId, { token: lease.token, since: thisMoment() });
+    this.drop(lease);
+    await this.#giveAllBack();
+    this.#keepTime();
   }
 
   /**
-   * Before something begins that cannot be taken back: a process that slept, or whose turn was held up for longer than
-   * the lease lasts, learns here that it was replaced. `claimedAt` is when the lease was asked for.
+   * Undefined where the lease is proven now; else to be awaited, and asked again before anything begins. Rejects where
+   * the store does not confirm that the lease is ours: what cannot be taken back must not begin then.
    */
-  confirm(claimedAt: number): Promise<void> | undefined {
-    return this.isSure(claimedAt) ? undefined : this.#look(() => this.#renew());
+  confirm(lease: Lease): Promise<void> | undefined {
+    if (lease.isSure) return undefined;
+    lease.proving ??= this.#prove(lease).finally(() => (lease.proving = null));
+    return lease.proving;
   }
 
-  /** Whether nobody else can have the session, by our own clock. */
-  isSure(claimedAt: number): boolean {
-    return Date.now() - Math.max(claimedAt, this.#renewedAt) < this.#times.leaseMs;
-  }
-
-  /** A wish from this process need not wait for the next look. */
-  signal(sessionId: string, signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void {
-    this.#held.get(sessionId)?.signalled(signal);
-  }
-
-  /** Lets others take up work that failed here; without this, beats for other sessions would keep its lease alive. */
-  giveBack({ id, token }: Pick<SessionRow, 'id' | 'token'>): Promise<void> {
-    this.#givenUp.set(id, token);
-    return this.#giveAllBack();
-  }
-
-  async #giveAllBack(): Promise<void> {
-    for (const [id, token] of this.#givenUp)
+  async #prove(lease: Lease): Promise<void> {
+    let failure: unknown;
+    for (let tries = 1; ; tries++) {
+      if (lease.lostError !== null) throw lease.lostError;
       try {
-        const row = await this.#store.find(id);
-        if (row?.token === token && row.worker === this.#worker) {
-          const { revision, updatedAt: at } = row;
-          await this.#store.commit({ sessionId: id, token, revision, at, end: 'handover' });
-        }
-        this.#givenUp.delete(id);
-      } catch {
-        // tried again with the next beat
+        await this.#renew([lease]);
+      } catch (error) {
+        failure = error;
       }
+      if (lease.isSure) return;
+      if (lease.lostError !== null) throw lease.lostError;
+      if (tries >= PROOF_TRIES && lease.hasRunOut) throw failure ?? unproven(lease);
+      await wait(Math.min(LONGEST_WAIT_MS, 25 * 2 ** tries));
+    }
+  }
+
+  /** A request from this process need not wait for the next poll. */
+  signal(sessionId: string, signal: Pick<LeaseSignal, 'stopReason' | 'pauseReason'>): void {
+    this.#leases.get(sessionId)?.signalled(signal);
+  }
+
+  /** Timers run while there is a lease to keep or to give back. */
+  #keepTime(): void {
+    const isNeeded = this.#leases.size > 0 || this.#returns.size > 0;
+    if (isNeeded === this.#timers.length > 0) return;
+    if (isNeeded) return this.#startTimers();
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
   }
 
   #startTimers(): void {
-    const worker = this.#worker;
     const { heartbeatMs, signalMs } = this.#times;
-    const every = (ms: number, ask: () => Promise<readonly LeaseSignal[]>): void => {
+    const every = (ms: number, work: () => Promise<void>): void => {
       let isAsking = false;
-      const beat = async (): Promise<void> => {
+      const tick = async (): Promise<void> => {
         if (isAsking) return;
         isAsking = true;
-        await this.#look(ask);
+        await work();
         isAsking = false;
       };
-      this.#timers.push(setInterval(() => void beat(), ms));
+      this.#timers.push(setInterval(() => void tick(), ms));
     };
-    every(heartbeatMs, async () => {
-      await this.#giveAllBack();
-      return this.#renew();
-    });
-    every(signalMs, () => this.#store.signals(worker));
+    every(heartbeatMs, () => this.#beat());
+    every(heartbeatMs, () => this.#giveAllBack());
+    every(signalMs, () => this.#poll());
   }
 
-  async #renew(): Promise<readonly LeaseSignal[]> {
-    const at = Date.now();
-    const ttlMs = this.#times.leaseMs;
-    const signals = await this.#store.renew({ worker: this.#worker, ttlMs });
-    this.#renewedAt = at;
-    return signals;
+  /** What was not extended is tried again soon: the lease outlives two beats. */
+  async #beat(): Promise<void> {
+    const leases = [...this.#leases.values()];
+    if (leases.length === 0) return;
+    const isDone = await this.#renew(leases).catch(() => false); // the next commit says what is wrong with the store
+    if (isDone || this.#retry !== null || this.#timers.length === 0) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      void this.#beat();
+    }, this.#times.heartbeatMs / 4);
   }
 
-  #stopTimers(): void {
-    for (const timer of this.#timers) clearInterval(timer);
-    this.#timers = [];
-  }
-
-  /** A look that fails is made again with the next beat; the lease outlives two of them. */
-  async #look(ask: () => Promise<readonly LeaseSignal[]>): Promise<void> {
-    const asked = [...this.#held.values()];
+  /** Names the leases: one that this worker does not know of is not kept alive. Whether all were extended. */
+  async #renew(leases: readonly Lease[]): Promise<boolean> {
+    const { leaseMs: ttlMs } = this.#times;
+    const askedAt = thisMoment();
+    const named = leases.map(({ sessionId, token }) => ({ sessionId, token }));
     try {
-      const signals = new Map((await ask()).map((signal) => [signal.sessionId, signal]));
-      for (const lease of asked) {
-        const signal = signals.get(lease.sessionId);
-        if (this.#held.get(lease.sessionId) !== lease) continue;
-        if (signal?.token === lease.token) lease.signalled(signal);
-        else lease.lost(staleOwner(lease));
-      }
-    } catch {
-      // the next commit says what is wrong with the store
+      const renewed = await inTime(
+        this.#store.renew({ worker: this.#worker, ttlMs, leases: named }),
+        ttlMs / 3,
+      );
+      this.#heard(leases, renewed);
+      const extended = new Set(renewed.filter(({ isBusy }) => !isBusy).map(({ token }) => token));
+      for (const lease of leases) if (extended.has(lease.token)) lease.proven(askedAt);
+      return leases.every(({ token, lostError }) => lostError !== null || extended.has(token));
+    } catch (error) {
+      for (const lease of leases) lease.doubted(askedAt);
+      throw error;
     }
   }
+
+  async #poll(): Promise<void> {
+    const leases = [...this.#leases.values()];
+    if (leases.length === 0) return;
+    const signals = await this.#store.signals(this.#worker).catch(() => null);
+    if (signals) this.#heard(leases, signals);
+  }
+
+  /** What the store says of the leases that it was asked about; it leaves out those that are lost. */
+  #heard(asked: readonly Lease[], signals: readonly LeaseSignal[]): void {
+    const bySession = new Map(signals.map((signal) => [signal.sessionId, signal]));
+    for (const lease of asked) {
+      if (this.#leases.get(lease.sessionId) !== lease) continue;
+      const signal = bySession.get(lease.sessionId);
+      if (signal?.token === lease.token) lease.signalled(signal);
+      else lease.lose(staleOwner(lease));
+    }
+  }
+
+  async #giveAllBack(): Promise<void> {
+    for (const [id, given] of this.#returns) {
+      const isOver = await this.#released(id, given).catch(() => false); // tried again with the next beat
+      // nobody keeps it alive, so it has run out by then
+      const isDone = isOver || msSince(given.since) > this.#times.leaseMs;
+      if (isDone && this.#returns.get(id) === given) this.#returns.delete(id);
+    }
+    this.#keepTime();
+  }
+
+  /** Looks again after a commit: one of the work that failed may have come in between, under the same revision. */
+  async #released(id: string, { token }: Return): Promise<boolean> {
+    for (let tries = 0; tries < RELEASE_TRIES; tries++) {
+      const row = await this.#store.find(id);
+      if (row?.worker !== this.#worker || this.#claiming.has(id) || this.#leases.has(id))
+        return token !== null;
+      if (row.token !== (token ?? row.token)) return true;
+      const { revision, updatedAt: at } = row;
+      await this.#store.commit({ sessionId: id, token: row.token, revision, at, end: 'handover' });
+    }
+    return true;
+  }
 }
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unanswered(ms)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const unanswered = (ms: number): AgentError =>
+  new AgentError(
+    'store_failed',
+    `The store did not answer the renewal of a lease within ${Math.round(ms)} ms.`,
+  );
+
+const unproven = ({ sessionId, token }: Lease): AgentError =>
+  new AgentError(
+    'store_failed',
+    `The store did not extend the lease of session "${sessionId}" in time, so nothing more begins under token ` +
+      `${token}. Another worker continues it.`,
+    { details: { sessionId, token } },
+  );

@@ -64,7 +64,6 @@ export class SessionCrew {
     this.#context = {
       store,
       worker,
-      times: this.#times,
       keeper: this.#keeper,
       window,
       clock,

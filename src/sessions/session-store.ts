@@ -82,6 +82,12 @@ export interface LeaseSignal {
   readonly pauseReason: string | null;
 }
 
+/** A lease as `renew` found it: held, and extended unless it was busy. */
+export interface RenewedLease extends LeaseSignal {
+  /** Another transaction had the session's row, so that the lease was not extended. */
+  readonly isBusy?: true;
+}
+
 export interface RowRange {
   /** Only positions below. */
   readonly before?: number;
@@ -216,11 +222,15 @@ export interface SessionStore {
   claim(sessionId: string, lease: LeaseRequest): Promise<SessionRow | null>;
   /** Ends a try that failed and gives its lease back. False if the token does not hold the session any more. */
   release(sessionId: string, token: number, release: Release): Promise<boolean>;
-  /** Extends every lease of this worker and names those that it still holds. */
+  /**
+   * Extends those of the named leases that this worker still holds, and answers with them. A lease that is not named is
+   * not extended: the answer to its claim was lost, and it must run out. One session never waits for another.
+   */
   renew(lease: {
     readonly worker: string;
     readonly ttlMs: number;
-  }): Promise<readonly LeaseSignal[]>;
+    readonly leases: readonly Pick<LeaseSignal, 'sessionId' | 'token'>[];
+  }): Promise<readonly RenewedLease[]>;
   /** The leases of this worker, and what is wished of them. */
   signals(worker: string): Promise<readonly LeaseSignal[]>;
   /**

@@ -9,7 +9,8 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import type { MessageInput } from '../messages/message.ts';
 import { AgentJournal, type JournalSignals } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
-import type { LeaseKeeper, LeaseTimes } from './lease-keeper.ts';
+import type { Lease } from './lease.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
 import { hasLog } from './log-events.ts';
 import { RowReader } from './row-reader.ts';
@@ -29,7 +30,6 @@ export interface SessionEvent {
 export interface WorkerContext {
   readonly store: SessionStore;
   readonly worker: string;
-  readonly times: LeaseTimes;
   readonly keeper: LeaseKeeper;
   readonly window: HistoryWindow;
   readonly clock: Clock;
@@ -45,26 +45,27 @@ export type CommandBody = { readonly message: MessageInput } | { readonly grant:
 
 /** Works on a session as long as there is something to do and the lease is ours. */
 export async function workOn(context: WorkerContext, sessionId: string): Promise<void> {
-  const { store, worker, times } = context;
+  const { store, worker, keeper } = context;
   const found = await store.find(sessionId);
   const agent = found && context.agentNamed(found.agent);
   if (found?.phase !== 'open' || !agent || context.isDraining()) return;
-  const claimedAt = Date.now();
-  const claimed = await store.claim(sessionId, { worker, ttlMs: times.leaseMs, alone: true });
-  if (!claimed) return;
-  let row: SessionRow | null = claimed;
+  const lease = await keeper.claim(sessionId, { alone: true });
+  if (!lease) return;
+  let row: SessionRow | null = lease.row;
   try {
-    while (row?.token === claimed.token && row.worker === worker) {
-      const phase: SessionPhase | null = await new Stretch(context, agent, row, claimedAt).work();
+    while (row?.token === lease.token && row.worker === worker) {
+      const phase: SessionPhase | null = await new Stretch(context, agent, row, lease).work();
       if (phase !== 'open') return;
       if (context.isDraining()) break;
       row = await store.find(sessionId);
     }
   } catch (error) {
-    if (!isTakenOver(error)) await context.keeper.giveBack(claimed);
+    if (!isTakenOver(error)) await keeper.giveBack(lease);
     throw error;
+  } finally {
+    keeper.drop(lease);
   }
-  await context.keeper.giveBack(claimed);
+  await keeper.giveBack(lease);
 }
 
 /** One run or resume of a session under a lease. */
@@ -78,20 +79,18 @@ class Stretch {
   #writer: ExecutionWriter | null = null;
   #lost: unknown = null;
 
-  constructor(context: WorkerContext, agent: DurableAgent, row: SessionRow, claimedAt: number) {
+  constructor(context: WorkerContext, agent: DurableAgent, row: SessionRow, lease: Lease) {
     this.#context = context;
     this.#agent = agent;
     this.#row = row;
     this.#signals = {
       pauseReason: null,
       isHandedOver: () => context.isDraining(),
-      confirm: () => context.keeper.confirm(claimedAt),
-      isSure: () => context.keeper.isSure(claimedAt),
+      confirm: () => context.keeper.confirm(lease),
+      isSure: () => lease.isSure,
     };
     this.#signalled(row);
-    this.#release = context.keeper.hold({
-      sessionId: row.id,
-      token: row.token,
+    this.#release = lease.listen({
       signalled: (signal) => this.#signalled(signal),
       lost: (error) => this.#lose(error),
     });

@@ -82,7 +82,17 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   [
     'renews nothing',
     (store) => ({ renew: ({ worker }) => store.signals(worker) }),
-    /renew extends every lease/,
+    /renew extends the named leases/,
+  ],
+  [
+    'renews leases that were not named',
+    (store) => ({
+      async renew({ worker, ttlMs, leases }) {
+        await store.renew({ worker, ttlMs, leases: await store.signals(worker) });
+        return store.renew({ worker, ttlMs, leases });
+      },
+    }),
+    /a lease that renew does not name/,
   ],
   [
     'lists held sessions as recoverable',

@@ -124,10 +124,10 @@ export function keyValueStore(
       });
     },
     ...keyValueWork(kv),
-    async renew({ worker, ttlMs }) {
-      const renewed = (await holders(worker)).map(({ row: { id } }) =>
-        change(kv, id, [], async (session) => {
-          if (session?.row.worker !== worker) return { result: [] };
+    async renew({ worker, ttlMs, leases }) {
+      const renewed = leases.map(({ sessionId, token }) =>
+        change(kv, sessionId, [], async (session) => {
+          if (session?.row.worker !== worker || session.row.token !== token) return { result: [] };
           const leasedUntil = (await kv.now()) + ttlMs;
           return { result: [signalOf(session.row)], next: { ...session, leasedUntil } };
         }),

@@ -141,8 +141,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       if (next) Object.assign(session, next);
       return next !== null;
     },
-    async renew({ worker, ttlMs }) {
-      const held = signalsOf(worker);
+    async renew({ worker, ttlMs, leases }) {
+      const held = leases.flatMap(({ sessionId, token }) => {
+        const session = find(sessionId);
+        return session?.row.worker === worker && session.row.token === token ? [session] : [];
+      });
       for (const session of held) session.leasedUntil = clock.now() + ttlMs;
       return held.map(({ row }) => signalOf(row));
     },

@@ -21,7 +21,7 @@ const signalColumns =
 
 /** Who works on a session, and what becomes of tries that fail. Each statement locks one session at a time, by id. */
 export function sessionLeases(db: Database, schema: string): Leases {
-  const { durably, surely } = db;
+  const { durably, surely, hastily } = db;
 
   // a token that a crash of the server takes back would be given twice
   const claimText = `update ${schema}.sessions s set token = nextval('${schema}.tokens'), worker = $2,
@@ -49,13 +49,18 @@ export function sessionLeases(db: Database, schema: string): Leases {
       phase = case when cardinality(s.commands) > 0 then 'open' else 'idle' end
     where ${held} returning s.id${durably}`;
 
+  const named = (ids: string, tokens: string): string =>
+    `unnest(${ids}::text[], ${tokens}::bigint[]) as n (id, token)
+      join ${schema}.sessions s on s.id = n.id and s.token = n.token`;
+  // waits for no lock and not for the disk: the lease of one session must not run out for another's sake
   const renewText = `with held as (
-      select s.id from ${schema}.sessions s where s.worker = $1 order by s.id for update),
+      select s.id from ${named('$3', '$4')} where s.worker = $1 for update of s skip locked),
     renewed as (
       update ${schema}.sessions s set leased_until = ${ttl('$2')}
       from held where s.id = held.id
       returning ${signalColumns})
-    select *${durably} from renewed order by token`;
+    select *${hastily} from renewed`;
+  const stillHeldText = `select ${signalColumns} from ${named('$2', '$3')} where s.worker = $1`;
 
   // each owner is one look into the index, however many sessions it has
   const workText = (isBehind: '>' | '>='): string => {
@@ -110,14 +115,20 @@ export function sessionLeases(db: Database, schema: string): Leases {
       const done = await db.run('end a try', text, [sessionId, token, ...values]);
       return done.length > 0;
     },
-    async renew({ worker, ttlMs }) {
-      const renewed = await db.run<LeaseSignal>('renew leases', renewText, [worker, ttlMs]);
-      return renewed.map(({ sessionId, token, stopReason, pauseReason }) => ({
-        sessionId,
-        token,
-        stopReason,
-        pauseReason,
-      }));
+    async renew({ worker, ttlMs, leases }) {
+      const renew = 'renew leases';
+      const values = [
+        leases.map(({ sessionId }) => sessionId),
+        leases.map(({ token }) => token),
+      ] as const;
+      const renewed = (await db.run<LeaseSignal>(renew, renewText, [worker, ttlMs, ...values])).map(
+        signalOf,
+      );
+      if (renewed.length === leases.length) return renewed;
+      const done = new Set(renewed.map(({ token }) => token));
+      const held = await db.run<LeaseSignal>(renew, stillHeldText, [worker, ...values]);
+      const busy = held.filter(({ token }) => !done.has(token));
+      return [...renewed, ...busy.map((lease) => ({ ...lease, isBusy: true as const }))];
     },
     signals: (worker) =>
       db.run(
@@ -140,3 +151,11 @@ export function sessionLeases(db: Database, schema: string): Leases {
     },
   };
 }
+
+/** Without the column that sets what the transaction waits for. */
+const signalOf = ({ sessionId, token, stopReason, pauseReason }: LeaseSignal): LeaseSignal => ({
+  sessionId,
+  token,
+  stopReason,
+  pauseReason,
+});

@@ -39,6 +39,8 @@ export interface Database {
   readonly durably: string;
   /** The same, and its transaction waits for the disk in any case. */
   readonly surely: string;
+  /** The same, and its transaction never waits for the disk. */
+  readonly hastily: string;
   /** Prepared under a name, so that each connection plans a text once. `operation` is for error messages. */
   run<Row>(operation: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
   transaction<T>(operation: string, work: (run: RunQuery) => Promise<T>): Promise<T>;
@@ -109,6 +111,7 @@ export function openDatabase(options: PoolOptions): Database {
   return {
     durably: synchronousCommit === null ? '' : waiting(synchronousCommit),
     surely: synchronousCommit === null ? '' : waiting('on'),
+    hastily: waiting('off'),
     run: <Row>(operation: string, text: string, values: readonly unknown[] = []): Promise<Row[]> =>
       guarded(operation, async (pool) => {
         const name = statementName(text);

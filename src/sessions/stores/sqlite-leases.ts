@@ -44,7 +44,7 @@ export function leases(db: SqliteDatabase): Leases {
      phase = CASE WHEN EXISTS (SELECT 1 FROM commands WHERE session = key) THEN 'open' ELSE 'idle' END ${held}`,
   );
   const renew = db.prepare(
-    `UPDATE sessions SET leased_until = ? WHERE worker = ? RETURNING ${SIGNAL}`,
+    `UPDATE sessions SET leased_until = ? WHERE id = ? AND token = ? AND worker = ? RETURNING ${SIGNAL}`,
   );
   const signals = db.prepare(`SELECT ${SIGNAL} FROM sessions WHERE worker = ?`);
   const now = (): number => Date.now();
@@ -98,7 +98,10 @@ export function leases(db: SqliteDatabase): Leases {
         Number(park.run(error, tries, at, at, sessionId, token).changes) > 0 || later(error, 0)
       );
     },
-    renew: ({ worker, ttlMs }) => plain<LeaseSignal>(renew.all(until(ttlMs), worker)),
+    renew: ({ worker, ttlMs, leases: named }) =>
+      named.flatMap(({ sessionId, token }) =>
+        plain<LeaseSignal>(renew.all(until(ttlMs), sessionId, token, worker)),
+      ),
     signals: (worker) => plain<LeaseSignal>(signals.all(worker)),
     urgent({ agents, limit, reads = READS }) {
       const stops = stopping.all(now(), reads, limit);

@@ -3,6 +3,7 @@ import {
   at,
   command,
   fresh,
+  leaseOf,
   LONG_MS,
   message,
   recoverable,
@@ -81,11 +82,12 @@ export const leaseCases: readonly RigCase[] = [
   {
     name: 'an expired lease that nobody took lets its holder write, and be renewed',
     async run({ store, held, lapse, leaseMs, row }) {
-      const { id, worker, token, commit } = await held({ ttlMs: leaseMs });
+      const lease = await held({ ttlMs: leaseMs });
+      const { id, worker, token, commit } = lease;
       await lapse();
       await commit({ messages: [message(0)] });
       same(
-        await store.renew({ worker, ttlMs: LONG_MS }),
+        await store.renew({ worker, ttlMs: LONG_MS, leases: [leaseOf(lease)] }),
         [{ sessionId: id, token, stopReason: null, pauseReason: null }],
         'what a late renewal names',
       );
@@ -93,7 +95,7 @@ export const leaseCases: readonly RigCase[] = [
     },
   },
   {
-    name: 'renew extends every lease of the worker and names those that it still holds',
+    name: 'renew extends the named leases of the worker and answers with those that it still holds',
     async run({ store, held, open, lapse, leaseMs, row, take }) {
       const worker = fresh('wrk');
       const kept = await held({ worker, ttlMs: leaseMs });
@@ -105,7 +107,12 @@ export const leaseCases: readonly RigCase[] = [
       await new Promise((resolve) => setTimeout(resolve, 20));
       await take(lost.id);
       await open();
-      const named = await store.renew({ worker, ttlMs: LONG_MS });
+      const leases = [kept, second, returned, other, lost].map(leaseOf);
+      const named = await store.renew({
+        worker,
+        ttlMs: LONG_MS,
+        leases: [...leases, { sessionId: fresh('ses'), token: kept.token }],
+      });
       same(
         named.toSorted((a, b) => a.token - b.token),
         [kept, second]
@@ -121,14 +128,38 @@ export const leaseCases: readonly RigCase[] = [
       same((await row(lost.id)).worker === worker, false, 'whether the lost one is held again');
       same((await row(returned.id)).worker, null, 'the holder of the one given back');
       same((await row(other.id)).worker, other.worker, 'the holder of another one');
-      same(await store.renew({ worker: fresh('wrk'), ttlMs: 1 }), [], 'of a worker without leases');
+      const ofAnother = { worker: fresh('wrk'), ttlMs: 1, leases };
+      same(await store.renew(ofAnother), [], 'of a worker without leases');
+      same(await store.renew({ worker, ttlMs: 1, leases: [] }), [], 'of no lease');
+      for (const { id } of [kept, second])
+        same((await row(id)).isLeased, true, 'whether a lease is as good as before');
+    },
+  },
+  {
+    name: 'a lease that renew does not name runs out, though its worker renews others: its claim was not heard of',
+    async run({ store, held, lapse, leaseMs, row, take }) {
+      const worker = fresh('wrk');
+      const kept = await held({ worker, ttlMs: leaseMs });
+      const unknown = await held({ worker, ttlMs: leaseMs });
+      const leases = [leaseOf(kept), { sessionId: unknown.id, token: unknown.token - 1 }];
+      const named = await store.renew({ worker, ttlMs: LONG_MS, leases });
+      same(
+        named.map(({ sessionId }) => sessionId),
+        [kept.id],
+        'what the renewal names',
+      );
+      await lapse();
+      same((await row(kept.id)).isLeased, true, 'whether the named lease is good');
+      same((await row(unknown.id)).isLeased, false, 'whether the other one is');
+      await take(unknown.id);
     },
   },
   {
     name: 'signals and renewals carry what is wished of a lease',
     async run({ store, held }) {
       const worker = fresh('wrk');
-      const { id, token } = await held({ worker });
+      const lease = await held({ worker });
+      const { id, token } = lease;
       await held();
       const signal = { sessionId: id, token, stopReason: null, pauseReason: null };
       same(await store.signals(worker), [signal], 'the signals');
@@ -137,7 +168,8 @@ export const leaseCases: readonly RigCase[] = [
       await store.request(id, { stop: 'enough' });
       const both = [{ ...signal, pauseReason: 'lunch', stopReason: 'enough' }];
       same(await store.signals(worker), both, 'after a stop');
-      same(await store.renew({ worker, ttlMs: LONG_MS }), both, 'the renewal');
+      const renewal = { worker, ttlMs: LONG_MS, leases: [leaseOf(lease)] };
+      same(await store.renew(renewal), both, 'the renewal');
       same(await store.signals(fresh('wrk')), [], 'of a worker without leases');
     },
   },

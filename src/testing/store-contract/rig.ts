@@ -66,6 +66,12 @@ export interface Held {
   next(parts: Partial<Commit>): Commit;
 }
 
+/** As `renew` names it. */
+export const leaseOf = ({ id, token }: Held): { sessionId: string; token: number } => ({
+  sessionId: id,
+  token,
+});
+
 /** Times that grow from call to call. */
 export const at = (second: number): string =>
   new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();

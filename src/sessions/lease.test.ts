@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { advanced, codeOf, down, leaseRig, silent } from '../../test/setup/lease-keepers.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the proof of a lease', () => {
+  it('is the time of the request, not of the answer', async () => {
+    const { hold, faults, store, keeper, take } = leaseRig();
+    const { lease } = await hold('a');
+    faults.renew = async (given) => {
+      const answer = await store.renew(given);
+      await new Promise((resolve) => setTimeout(resolve, 320));
+      return answer;
+    };
+    await vi.advanceTimersByTimeAsync(700); // asked at 300, answered at 620
+    expect(keeper.confirm(lease)).toBeUndefined();
+    Object.assign(faults, { renew: down, signals: down });
+    await vi.advanceTimersByTimeAsync(460); // 860 after the last request that was answered
+    expect(await codeOf(advanced(keeper.confirm(lease)))).toBe('down');
+    expect(await take('a')).not.toBeNull();
+  });
+
+  it('of one session is no proof for another', async () => {
+    const { hold, faults, store, keeper } = leaseRig();
+    const [a, b] = [await hold('a'), await hold('b')];
+    // the store extends one of two
+    faults.renew = async ({ leases, ...given }) => {
+      const renewed = await store.renew({ ...given, leases: leases.filter(isOf('b')) });
+      const signal = { stopReason: null, pauseReason: null, isBusy: true } as const;
+      return [...renewed, ...leases.filter(isOf('a')).map((lease) => ({ ...lease, ...signal }))];
+    };
+    await vi.advanceTimersByTimeAsync(950);
+    expect([a.lease.isSure, b.lease.isSure]).toEqual([false, true]);
+    expect(a.lost).toEqual([]);
+    expect(keeper.confirm(b.lease)).toBeUndefined();
+    expect(await codeOf(advanced(keeper.confirm(a.lease)))).toBe('store_failed');
+  });
+
+  it.each([
+    ['fails', down],
+    ['does not answer', silent],
+  ])('is refused when the lease may have run out and the store %s', async (_, renew) => {
+    const { hold, faults, keeper } = leaseRig();
+    const { lease } = await hold('a');
+    Object.assign(faults, { renew, signals: renew });
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(await codeOf(advanced(keeper.confirm(lease)))).toMatch(/down|store_failed/);
+  });
+
+  it('is asked for when a beat failed, though the lease has not run out', async () => {
+    const { hold, faults, keeper, asked } = leaseRig();
+    const { lease } = await hold('a');
+    faults.renew = down;
+    await vi.advanceTimersByTimeAsync(310);
+    delete faults.renew;
+    expect(lease.isSure).toBe(false);
+    const before = asked.renew;
+    expect(await codeOf(keeper.confirm(lease))).toBe('proven');
+    expect(keeper.confirm(lease)).toBeUndefined();
+    expect(asked.renew).toBe(before + 1);
+  });
+
+  it('is not taken back by a failure of an older request', async () => {
+    const { hold, faults, keeper } = leaseRig();
+    const { lease } = await hold('a');
+    let fail: (error: Error) => void = () => {};
+    faults.renew = () => new Promise((_, reject) => (fail = reject));
+    await vi.advanceTimersByTimeAsync(310);
+    await vi.advanceTimersByTimeAsync(640); // nearly the whole lease
+    delete faults.renew;
+    await keeper.confirm(lease);
+    fail(new Error('late'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lease.isSure).toBe(true);
+  });
+
+  it.each([
+    ['a stall', (ms: number) => vi.setSystemTime(Date.now() + ms)],
+    ['a clock that was set an hour ahead', () => vi.setSystemTime(Date.now() + 3_600_000)],
+  ])('is asked for after %s', async (_, happens) => {
+    const { hold, keeper } = leaseRig();
+    const { lease } = await hold('a');
+    happens(1_000);
+    expect(lease.isSure).toBe(false);
+    expect(await codeOf(keeper.confirm(lease))).toBe('proven');
+    expect(keeper.confirm(lease)).toBeUndefined();
+  });
+
+  it('does not last longer because the clock was set back', async () => {
+    const { hold, faults, keeper } = leaseRig();
+    const { lease } = await hold('a');
+    vi.setSystemTime(Date.now() - 3_600_000);
+    expect(keeper.confirm(lease)).toBeUndefined();
+    Object.assign(faults, { renew: silent, signals: silent });
+    await vi.advanceTimersByTimeAsync(950);
+    expect(lease.isSure).toBe(false);
+  });
+
+  it('is asked for once by all that want to begin', async () => {
+    const { hold, keeper, asked } = leaseRig();
+    const { lease } = await hold('a');
+    vi.setSystemTime(Date.now() + 1_000);
+    await Promise.all(Array.from({ length: 8 }, async () => keeper.confirm(lease)));
+    expect(asked.renew).toBe(1);
+  });
+
+  it('is refused under a lease that was dropped', async () => {
+    const { hold, keeper } = leaseRig();
+    const { lease } = await hold('a');
+    keeper.drop(lease);
+    expect(await codeOf(keeper.confirm(lease))).toBe('stale_owner');
+  });
+});
+
+const isOf =
+  (id: string) =>
+  ({ sessionId }: { readonly sessionId: string }): boolean =>
+    sessionId === id;
