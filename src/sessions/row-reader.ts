@@ -18,8 +18,12 @@ export class RowReader {
     const { codec } = this.store;
     const texts: string[] = [];
     for (const { body } of rows) texts.push(codec ? await codec.decode(body) : body);
-    const values = await unpacked(texts, (hashes) => this.#large(hashes));
-    return values as readonly T[]; // what we wrote ourselves; states are checked again when they are revived
+    try {
+      const values = await unpacked(texts, (hashes) => this.#large(hashes));
+      return values as readonly T[]; // what we wrote ourselves; states are checked again when they are revived
+    } catch (error) {
+      throw error instanceof SyntaxError ? this.#unreadable(error) : error;
+    }
   }
 
   async head(body: string): Promise<Head> {
@@ -29,6 +33,16 @@ export class RowReader {
       'unsupported_state_version',
       `Session ${this.#sessionId} was written by a newer release: upgrade onward here.`,
       { details: { sessionId: this.#sessionId } },
+    );
+  }
+
+  #unreadable(cause: SyntaxError): AgentError {
+    const { name } = this.store;
+    return new AgentError(
+      'store_failed',
+      `A row of session ${this.#sessionId} in the ${name} store is not what was written: the data is damaged, or ` +
+        'needs a codec. Restore a backup, or give the store the codec that wrote it.',
+      { cause, details: { sessionId: this.#sessionId, reason: 'damaged' } },
     );
   }
 

@@ -11,6 +11,7 @@ import { plainBody } from './row-writer.ts';
 import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
 import { SessionListeners } from './session-listeners.ts';
 import type { SessionLookup } from './session-lookup.ts';
+import { isDamage } from './stores/store-errors.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import type { RecoverablePage, SessionStore } from './session-store.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
@@ -46,6 +47,8 @@ export class SessionCrew {
   /** Where the next sweep continues, by agent. */
   readonly #lastOwners: Map<string, string> = new Map();
   readonly #leftAlone: Map<string, number> = new Map();
+  /** Sessions whose rows cannot be read: callers who wait get the error. */
+  readonly #damaged: Map<string, AgentError> = new Map();
   readonly #waiters: Map<string, Set<() => void>> = new Map();
   #isClosed = false;
   #isDrained = false;
@@ -207,6 +210,7 @@ export class SessionCrew {
 
   forget(sessionId: string): void {
     this.#leftAlone.delete(sessionId);
+    this.#damaged.delete(sessionId);
     this.#notify(sessionId);
   }
 
@@ -226,6 +230,8 @@ export class SessionCrew {
         : await hasLog(this.#store, sessionId, executionId);
       // it may have begun since the row was read
       if (!isCurrent && wasSeen) continue;
+      const damage = this.#damaged.get(sessionId);
+      if (damage) throw damage;
       if (this.#isDrained) throw runtimeClosed();
       await changed;
     }
@@ -253,8 +259,10 @@ export class SessionCrew {
     try {
       await workOn(this.#context, sessionId);
       this.#leftAlone.delete(sessionId);
+      this.#damaged.delete(sessionId);
     } catch (error) {
       if (isTakenOver(error)) return;
+      if (isDamage(error)) this.#damaged.set(sessionId, error);
       this.#leftAlone.set(sessionId, this.#lookup.clock.now() + BACKOFF_MS);
       this.#onError(error, sessionId);
     } finally {

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
 import type { MessageRow, NewSessionRow } from '../../src/sessions/session-rows.ts';
 import type { Commit, SessionStore } from '../../src/sessions/session-store.ts';
@@ -12,6 +13,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 export const newPath = (): string => join(folder, `file-${++files}`, 'sessions.db');
+/** A file with sessions that no connection of this process has ever had open. */
+export function oldFile(): string {
+  const path = newPath();
+  mkdirSync(dirname(path));
+  writeFileSync(path, gunzipSync(readFileSync('test/fixtures/sqlite/2-release-0.1.0.db.gz')));
+  return path;
+}
 export const open = (path: string, options = {}): Promise<SqliteDatabase> =>
   openDatabase({ path, durability: 'process', busyTimeoutMs: 1000, ...options });
 

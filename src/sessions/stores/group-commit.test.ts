@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { AgentError } from '../../errors/agent-error.ts';
 import { groupCommit, type GroupCommit } from './group-commit.ts';
 
+const busy = new Error('busy');
+
 /** A database that only notes what happens to it. */
 function noting(broken: { begin?: () => void } = {}): { log: string[]; group: GroupCommit } {
   const log: string[] = [];
@@ -13,6 +15,8 @@ function noting(broken: { begin?: () => void } = {}): { log: string[]; group: Gr
     commit: () => log.push('commit'),
     rollback: () => log.push('rollback'),
     failed: (operation, cause) => new AgentError('store_failed', operation, { cause }),
+    isBusy: (error) => error === busy,
+    timeoutMs: 300,
   });
   return { log, group };
 }
@@ -89,5 +93,56 @@ describe('writes of one turn of the event loop', () => {
     expect(begins).toBe(1);
     expect(await group.add('c', () => 3)).toBe(3);
     expect(log).toEqual(['begin', 'commit']);
+  });
+
+  it('wait while another process writes, and keep their order', async () => {
+    let tries = 0;
+    const { log, group } = noting({
+      begin() {
+        if (++tries < 4) throw busy;
+      },
+    });
+    const writes = ['a', 'b'].map((name) => group.add(name, () => log.push(name)));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    writes.push(group.add('c', () => log.push('c')));
+    await Promise.all(writes);
+    expect(log).toEqual(['begin', 'a', 'b', 'c', 'commit']);
+  });
+
+  it('are tried again as a whole when another process gets in between', async () => {
+    let tries = 0;
+    const { log, group } = noting();
+    const inBetween = (): number => {
+      if (++tries === 1) throw busy;
+      return tries;
+    };
+    await Promise.all([group.add('a', () => log.push('a')), group.add('b', inBetween)]);
+    expect(log).toEqual(['begin', 'a', 'rollback', 'begin', 'a', 'commit']);
+  });
+
+  it('are refused when the other process does not end in time', async () => {
+    const { group } = noting({
+      begin() {
+        throw busy;
+      },
+    });
+    const began = performance.now();
+    await expect(group.add('a', () => 1)).rejects.toMatchObject({ message: 'a', cause: busy });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(299);
+  });
+
+  it('that take long share the event loop with others', async () => {
+    const { log, group } = noting();
+    const slow = (): number => {
+      const endsAt = performance.now() + 12;
+      while (performance.now() < endsAt);
+      return log.push('slow');
+    };
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await Promise.all(Array.from({ length: 8 }, () => group.add('slow', slow)));
+    clearInterval(timer);
+    expect(log.filter((line) => line === 'commit').length).toBeGreaterThanOrEqual(4);
+    expect(turns).toBeGreaterThan(1);
   });
 });

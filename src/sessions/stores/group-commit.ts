@@ -1,20 +1,27 @@
 import { AgentError } from '../../errors/agent-error.ts';
+import { busyWaitMs } from './sqlite-busy.ts';
 
-/** What one transaction holds at most, so that nobody waits long for the first of many. */
+/** What one transaction holds at most, so that no caller waits long for the first of many. */
 const LARGEST_GROUP = 256;
+/** A transaction that took this long is committed; what is left follows in the next turn of the event loop. */
+const LONGEST_TURN_MS = 20;
 
 export interface Transactions {
   begin(): void;
   commit(): void;
   rollback(): void;
-  /** The error for whoever asked for the operation. */
+  /** The error for the caller of the operation. */
   failed(operation: string, cause: unknown): AgentError;
+  /** Whether another process is writing, so that the transaction has to be tried again. */
+  isBusy(error: unknown): boolean;
+  /** How long a write is tried while another process is writing. */
+  readonly timeoutMs: number;
 }
 
 export interface GroupCommit {
   /**
    * Runs `write` in a transaction with others of this turn of the event loop, in order, and resolves when that is
-   * committed. A write that throws an `AgentError` must not have written anything.
+   * committed. A write that throws an `AgentError` must not have written anything. One that is undone runs again.
    */
   add<T>(operation: string, write: () => T): Promise<T>;
 }
@@ -24,6 +31,9 @@ interface Entry {
   readonly write: () => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
+  readonly addedAt: number;
+  /** It was part of a group that failed: each of them then gets its own transaction. */
+  isAlone: boolean;
 }
 
 type Outcome = { readonly value: unknown } | { readonly refusal: AgentError };
@@ -34,46 +44,84 @@ export function groupCommit(transactions: Transactions): GroupCommit {
     ((fn) => setTimeout(fn, 0));
   let waiting: Entry[] = [];
   let isScheduled = false;
+  let busyTries = 0;
 
-  const flush = (): void => {
-    const group = waiting.slice(0, LARGEST_GROUP);
-    waiting = waiting.slice(LARGEST_GROUP);
-    isScheduled = waiting.length > 0;
-    if (isScheduled) later(flush);
-    together(group);
+  const schedule = (): void => {
+    if (isScheduled || waiting.length === 0) return;
+    isScheduled = true;
+    if (busyTries > 0) setTimeout(flush, busyWaitMs(busyTries - 1));
+    else later(flush);
   };
 
-  /** One that breaks down takes the transaction with it, so each then gets its own. */
-  const together = (group: readonly Entry[]): void => {
+  const flush = (): void => {
+    isScheduled = false;
+    const group = waiting.splice(0, waiting[0]?.isAlone ? 1 : LARGEST_GROUP);
     try {
       transactions.begin();
     } catch (error) {
-      for (const { operation, reject } of group) reject(transactions.failed(operation, error));
-      return;
+      failedToBegin(group, error);
+      return schedule();
     }
-    let outcomes: Outcome[];
     try {
-      outcomes = group.map(attempt);
+      const outcomes = outcomesOf(group);
       transactions.commit();
+      busyTries = 0;
+      for (const [i, outcome] of outcomes.entries()) settle(group[i], outcome);
+      putBack(group.slice(outcomes.length));
     } catch (error) {
       transactions.rollback();
-      const [only] = group;
-      if (only && group.length === 1) only.reject(transactions.failed(only.operation, error));
-      else for (const entry of group) together([entry]);
-      return;
+      failedInside(group, error);
     }
-    for (const [i, entry] of group.entries()) settle(entry, outcomes[i]);
+    schedule();
+  };
+
+  const putBack = (entries: readonly Entry[]): void => {
+    if (entries.length > 0) waiting = [...entries, ...waiting];
+  };
+
+  const failedToBegin = (group: readonly Entry[], error: unknown): void => {
+    if (transactions.isBusy(error)) return waitForTurn(group, error);
+    for (const entry of group) entry.reject(transactions.failed(entry.operation, error));
+  };
+
+  const failedInside = (group: readonly Entry[], error: unknown): void => {
+    const [only] = group;
+    if (transactions.isBusy(error)) waitForTurn(group, error);
+    else if (only && group.length === 1) only.reject(transactions.failed(only.operation, error));
+    else {
+      for (const entry of group) entry.isAlone = true;
+      putBack(group);
+    }
+  };
+
+  const waitForTurn = (group: readonly Entry[], error: unknown): void => {
+    busyTries += 1;
+    const now = performance.now();
+    const isLate = ({ addedAt }: Entry): boolean => now - addedAt >= transactions.timeoutMs;
+    for (const entry of group.filter(isLate))
+      entry.reject(transactions.failed(entry.operation, error));
+    putBack(group.filter((entry) => !isLate(entry)));
   };
 
   return {
     add: (operation, write) =>
       new Promise((resolve, reject) => {
-        waiting.push({ operation, write, resolve, reject });
-        if (isScheduled) return;
-        isScheduled = true;
-        later(flush);
+        const addedAt = performance.now();
+        waiting.push({ operation, write, resolve, reject, addedAt, isAlone: false });
+        schedule();
       }),
   };
+}
+
+/** What the writes come to, up to the one that makes the turn too long. */
+function outcomesOf(group: readonly Entry[]): readonly Outcome[] {
+  const endsAt = performance.now() + LONGEST_TURN_MS;
+  const outcomes: Outcome[] = [];
+  for (const entry of group) {
+    outcomes.push(attempt(entry));
+    if (performance.now() >= endsAt) break;
+  }
+  return outcomes;
 }
 
 function attempt({ write }: Entry): Outcome {
@@ -85,7 +133,7 @@ function attempt({ write }: Entry): Outcome {
   }
 }
 
-function settle({ resolve, reject }: Entry, outcome: Outcome | undefined): void {
-  if (outcome && 'refusal' in outcome) reject(outcome.refusal);
-  else resolve(outcome?.value as never);
+function settle(entry: Entry | undefined, outcome: Outcome): void {
+  if ('refusal' in outcome) entry?.reject(outcome.refusal);
+  else entry?.resolve(outcome.value as never);
 }

@@ -1,4 +1,5 @@
 import { AgentError } from '../../errors/agent-error.ts';
+import { whileBusy } from './sqlite-busy.ts';
 import { migrate } from './sqlite-migrate.ts';
 
 export type SqliteValue = string | number | null;
@@ -36,34 +37,29 @@ interface Builtins {
 export interface SqliteFile {
   readonly path: string;
   readonly durability: 'process' | 'power';
+  /** How long to try while another process holds the file. */
   readonly busyTimeoutMs: number;
 }
-
-/** How long to wait before a file that another process is setting up is tried again. */
-const BUSY_WAIT_MS = 15;
-const SQLITE_BUSY = 5;
 
 /** Opens the file, makes it and its folder where there is none, and brings it to the newest version. */
 export async function openDatabase(file: SqliteFile): Promise<SqliteDatabase> {
   const { DatabaseSync } = await sqliteModule();
-  const deadline = Date.now() + file.busyTimeoutMs;
   makeFile(file.path);
-  for (;;) {
+  return whileBusy(file.busyTimeoutMs, () => {
     const db = new DatabaseSync(file.path);
     try {
       prepareFile(db, file);
       return db;
     } catch (error) {
       db.close();
-      // the change to WAL does not wait for its turn as other statements do
-      if (!isBusy(error) || Date.now() >= deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
+      throw error;
     }
-  }
+  });
 }
 
-function prepareFile(db: SqliteDatabase, { path, durability, busyTimeoutMs }: SqliteFile): void {
-  db.exec(`PRAGMA busy_timeout = ${Math.ceil(busyTimeoutMs)}`);
+function prepareFile(db: SqliteDatabase, { path, durability }: SqliteFile): void {
+  // SQLite would wait inside the call and hold the event loop: we try again instead
+  db.exec('PRAGMA busy_timeout = 0');
   // of a new file: a state and the rows of a step fit on fewer, larger pages, and pages are what a commit costs
   db.exec('PRAGMA page_size = 8192');
   db.exec('PRAGMA journal_mode = WAL');
@@ -76,20 +72,27 @@ function prepareFile(db: SqliteDatabase, { path, durability, busyTimeoutMs }: Sq
   migrate(db, path);
 }
 
+/** How long to wait at the end for others that read. */
+const LAST_CHECKPOINT_MS = 100;
+
 /** Moves the log into the file, as far as others let it, and closes. */
-export function closeDatabase(db: SqliteDatabase): void {
-  try {
-    db.exec('PRAGMA busy_timeout = 100');
-    // the package keeps the log's file until its statements are collected: leave it empty
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } catch {
+export async function closeDatabase(db: SqliteDatabase): Promise<void> {
+  await whileBusy(LAST_CHECKPOINT_MS, () => truncateLog(db)).catch(() => {
     // another process is at it, or opens the file next
-  }
+  });
   db.close();
 }
 
-const isBusy = (error: unknown): boolean =>
-  (((error as { errcode?: number } | null)?.errcode ?? 0) & 0xff) === SQLITE_BUSY;
+/** The package keeps the log's file until its statements are collected: leave it empty. */
+function truncateLog(db: SqliteDatabase): void {
+  const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+  if (busy !== 0) throw new LogInUse();
+}
+
+/** SQLite answers with a row where other statements fail. */
+class LogInUse extends Error {
+  readonly errcode = 5;
+}
 
 async function sqliteModule(): Promise<SqliteModule> {
   return (

@@ -1,6 +1,7 @@
 import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { groupCommit, type GroupCommit } from './group-commit.ts';
+import { isBusy, whileBusy } from './sqlite-busy.ts';
 import { commits } from './sqlite-commit.ts';
 import {
   closeDatabase,
@@ -8,12 +9,13 @@ import {
   type SqliteDatabase,
   type SqliteFile,
 } from './sqlite-database.ts';
+import { sqliteFailure } from './sqlite-errors.ts';
 import { leases } from './sqlite-leases.ts';
 import { reads } from './sqlite-reads.ts';
 import type { SyncStore } from './sqlite-rows.ts';
 import { sessions } from './sqlite-sessions.ts';
 import { work } from './sqlite-work.ts';
-import { storeClosed } from './store-errors.ts';
+import { isDamage, storeClosed } from './store-errors.ts';
 
 export interface SqliteStoreOptions {
   /** The file; it and its folder are made where there is none. */
@@ -23,7 +25,7 @@ export interface SqliteStoreOptions {
   readonly codec?: StoreCodec;
   /** The largest text of one row. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** How long to wait for another process that writes. Default 5000. */
+  /** How long an operation is tried while another process holds the file. Default 5000. The event loop stays free. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -46,14 +48,23 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   /** Set while it is open: a commit need not wait a turn for what is there. */
   let opened: Connection | null = null;
   let closing: Promise<void> | null = null;
+  /** Set when the file turned out to be damaged: what is read from it may be wrong, and writing makes it worse. */
+  let damage: AgentError | null = null;
+
+  const failed = (operation: string, cause: unknown): AgentError => {
+    const error = AgentError.is(cause) ? cause : sqliteFailure(file, operation, cause);
+    if (opened && isDamage(error)) damage = error;
+    return error;
+  };
 
   const connection = (): Promise<Connection> => {
     if (closing) return Promise.reject(storeClosed('SQLite'));
-    opening ??= connect(file).then(
+    if (damage) return Promise.reject(damage);
+    opening ??= connect(file, failed).then(
       (connection) => (opened = connection),
       (error: unknown) => {
         opening = null; // the next call tries again
-        throw AgentError.is(error) ? error : failed(`open ${file.path}`, error);
+        throw failed(`open ${file.path}`, error);
       },
     );
     return opening;
@@ -64,7 +75,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     await open.group.add('close', () => {}).catch(() => {}); // all that waits comes before
     opening = null;
     opened = null;
-    closeDatabase(open.db);
+    await closeDatabase(open.db);
   };
 
   const write =
@@ -72,14 +83,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
       const add = ({ group, tables }: Connection): Promise<ReturnType<SyncStore[K]>> =>
         group.add(name, () => call(tables, name, parameters));
-      return opened && !closing ? add(opened) : connection().then(add);
+      return opened && !closing && !damage ? add(opened) : connection().then(add);
     };
   const read =
     <K extends keyof SyncStore>(name: K) =>
     async (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
       const { tables } = await connection();
       try {
-        return call(tables, name, parameters);
+        return await whileBusy(file.busyTimeoutMs, () => call(tables, name, parameters));
       } catch (error) {
         throw failed(name, error);
       }
@@ -132,7 +143,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   };
 }
 
-async function connect(file: SqliteFile): Promise<Connection> {
+async function connect(
+  file: SqliteFile,
+  failed: (operation: string, cause: unknown) => AgentError,
+): Promise<Connection> {
   const db = await openDatabase(file);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
@@ -147,6 +161,8 @@ async function connect(file: SqliteFile): Promise<Connection> {
       }
     },
     failed,
+    isBusy,
+    timeoutMs: file.busyTimeoutMs,
   });
   const tables = { ...sessions(db), ...work(db), ...leases(db), ...commits(db), ...reads(db) };
   return { db, group, tables };
@@ -160,14 +176,6 @@ function call<K extends keyof SyncStore>(
   type Method = (...parameters: Parameters<SyncStore[K]>) => ReturnType<SyncStore[K]>;
   return (tables[name] as unknown as Method)(...parameters); // the compiler loses the tie between name and method
 }
-
-/** What SQLite says of an error names tables and columns, never what is in them. */
-const failed = (operation: string, cause: unknown): AgentError =>
-  new AgentError(
-    'store_failed',
-    `The SQLite store failed at ${operation}: ${cause instanceof Error ? cause.message : 'no reason given'}`,
-    { cause, details: { operation } },
-  );
 
 function checked(options: SqliteStoreOptions): SqliteFile {
   const { path, durability = 'process', busyTimeoutMs = 5000 } = options;

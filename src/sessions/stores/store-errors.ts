@@ -28,3 +28,7 @@ export const revisionConflict = (
 
 export const storeClosed = (name: string): AgentError =>
   new AgentError('store_failed', `The ${name} store is closed. Open a new one.`);
+
+/** Whether what is stored cannot be trusted any more: trying again does not help. */
+export const isDamage = (error: unknown): error is AgentError =>
+  AgentError.is(error, 'store_failed') && error.details['reason'] === 'damaged';

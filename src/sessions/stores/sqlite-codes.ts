@@ -1,0 +1,27 @@
+/** Primary result codes of SQLite. */
+export const SqliteCode = {
+  Busy: 5,
+  ReadOnly: 8,
+  IoError: 10,
+  Corrupt: 11,
+  Full: 13,
+  CannotOpen: 14,
+  NotADatabase: 26,
+} as const;
+
+/** The fixed texts of those codes, for errors that come without one: `all()` of `@photostructure/sqlite` throws such. */
+const texts = new Map<string, number>([
+  ['database is locked', SqliteCode.Busy],
+  ['attempt to write a readonly database', SqliteCode.ReadOnly],
+  ['disk I/O error', SqliteCode.IoError],
+  ['database disk image is malformed', SqliteCode.Corrupt],
+  ['database or disk is full', SqliteCode.Full],
+  ['unable to open database file', SqliteCode.CannotOpen],
+  ['file is not a database', SqliteCode.NotADatabase],
+]);
+
+/** The primary result code of an error: 0 if it is not one of SQLite's. */
+export function resultCode(error: unknown): number {
+  const { errcode, message } = (error ?? {}) as { errcode?: number; message?: string };
+  return errcode === undefined ? (texts.get(message ?? '') ?? 0) : errcode & 0xff;
+}
