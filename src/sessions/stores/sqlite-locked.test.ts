@@ -34,7 +34,7 @@ describe('a file that another process holds', () => {
     ['find', (store) => store.find('s')],
     ['list', (store) => store.list({ limit: 9 })],
     ['messages', (store) => store.messages('s', '')],
-    ['recoverable', (store) => store.recoverable(9)],
+    ['recoverable', (store) => store.recoverable({ agent: 'a', limit: 9 })],
     ['size', (store) => store.size('s')],
   ];
 
