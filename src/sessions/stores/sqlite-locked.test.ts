@@ -25,7 +25,10 @@ describe('a file that another process holds', () => {
   const writes: [string, (store: SessionStore) => Promise<unknown>][] = [
     ['create', (store) => store.create(session('t'))],
     ['claim', (store) => store.claim('s', { worker: 'w', ttlMs: 1 })],
-    ['renew', (store) => store.renew({ worker: 'w', ttlMs: 1 })],
+    [
+      'renew',
+      (store) => store.renew({ worker: 'w', ttlMs: 1, leases: [{ sessionId: 's', token: 1 }] }),
+    ],
     ['request', (store) => store.request('s', { stop: 'now' })],
     ['delete', (store) => store.delete('s')],
     ['prune', (store) => store.prune({ olderThan: '2030-01-01T00:00:00.000Z' })],
