@@ -29,6 +29,7 @@ const shared = new Set([
   'cancellation.ts',
   'clock.ts',
   'ids.ts',
+  'json-pointer.ts',
   'json.ts',
   'visible-text.ts',
 ]);

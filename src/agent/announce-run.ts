@@ -1,7 +1,7 @@
 import type { Message } from '../messages/message.ts';
 import type { Pause } from './agent-state.ts';
 import { statusFacts, type AgentStatus } from './agent-status.ts';
-import { announcePause } from './pause-step.ts';
+import { announcePause, shownTo } from './pause-step.ts';
 import type { Run } from './run.ts';
 
 /** Tells that work begins, and on what. Goes into the first commit of a journal: no log can lack it. */
@@ -54,7 +54,7 @@ export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void
     events.emit('AgentPaused', {
       kind,
       reason: events.redacted(reason),
-      pendingApprovals: events.redacted(pendingApprovals),
+      pendingApprovals: shownTo(run, pendingApprovals),
       stepCount,
     });
     return;

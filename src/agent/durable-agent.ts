@@ -5,6 +5,7 @@ import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOneAnswer, type ApprovalAnswer } from './approvals.ts';
 import { openNew, openResumed, stopOpen } from './enter-run.ts';
+import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions, ResumeOptions } from './run.ts';
 
@@ -14,6 +15,8 @@ type WithJournal = DurableOptions & { readonly journal: Journal };
 export interface DurableAgent {
   readonly name: string;
   readonly redactor: Redactor;
+  /** Also hides what the agents among its tools hide. */
+  readonly familyRedactor: Redactor;
   /** What the model is told besides the conversation: kept once per session. */
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
@@ -35,6 +38,7 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
   return {
     name,
     redactor,
+    familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>

@@ -1,8 +1,11 @@
 import { isoTime } from '../clock.ts';
+import { bothRedactors } from '../errors/redactor.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
+import { shownApprovals } from '../events/shown-approvals.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { AgentStatus } from './agent-status.ts';
 import { bookExecution, bookSession } from './execution.ts';
+import { familyRedactor } from './family-redactor.ts';
 import type { Checkpoint } from './journal.ts';
 import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
@@ -40,11 +43,18 @@ export function announcePause(run: Run): void {
   if (newApprovals === null) return;
   run.newApprovals = null;
   if (events.wants('ToolApprovalRequested'))
-    for (const { callId: toolCallId, tool, args } of newApprovals)
-      events.emit('ToolApprovalRequested', { tool, toolCallId, args: events.redacted(args) });
+    for (const { callId: toolCallId, tool, args, hidden } of shownTo(run, newApprovals))
+      events.emit('ToolApprovalRequested', { tool, toolCallId, args, ...(hidden && { hidden }) });
   if (events.wants('AgentStateUpdated'))
     events.emit('AgentStateUpdated', { status: 'paused', stepCount: state.stepCount });
 }
+
+/** What listeners may see of calls that wait. */
+export const shownTo = (
+  { redactor: own, agent }: Run,
+  pending: readonly PendingApproval[],
+): readonly PendingApproval[] =>
+  shownApprovals(pending, { own, family: bothRedactors(own, familyRedactor(agent)) });
 
 /** The run as it is in the middle of a step: what a journal needs before a tool may begin. */
 export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {

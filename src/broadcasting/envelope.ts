@@ -76,6 +76,8 @@ export interface EnvelopePayloads {
     readonly tool_call_id: string;
     readonly args: JsonValue | Cut;
     readonly args_summary: string;
+    /** JSON pointers to what is hidden in `args`; absent where nothing is. */
+    readonly hidden?: readonly string[];
   };
   readonly 'agent.continuation': {
     readonly step: number;

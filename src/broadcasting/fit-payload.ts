@@ -47,6 +47,9 @@ const shortList: Shorten = (names: readonly string[], bytes) => {
   return kept === -1 ? names : [...names.slice(0, kept), `… ${names.length - kept} more`];
 };
 
+/** That something is hidden stays said, if not where. */
+const anywhere: Shorten = (): readonly string[] => [''];
+
 /** What can be shortened, first what a reader misses least. */
 const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shorten])[]>> = {
   'agent.status': [
@@ -70,6 +73,7 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
   'agent.approval.requested': [
     ['args', cut('args', jsonText)],
     ['args_summary', shortText],
+    ['hidden', anywhere],
     ['tool', shortText],
   ],
   'agent.continuation': [['evaluations', cut('evaluations', voices)]],

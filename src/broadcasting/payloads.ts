@@ -129,13 +129,14 @@ function resultSummary(
 }
 
 export const approvalRequested: PayloadOf<'agent.approval.requested', 'ToolApprovalRequested'> = (
-  { tool, toolCallId, args },
+  { tool, toolCallId, args, hidden },
   { maxArgLength },
 ) => ({
   tool,
   tool_call_id: toolCallId,
   args,
   args_summary: clip(jsonText(args, maxArgLength), maxArgLength),
+  ...(hidden && { hidden }),
 });
 
 export const continuation: PayloadOf<'agent.continuation', 'ContinuationEvaluated'> = ({

@@ -1,6 +1,6 @@
 import type { EventOf } from '../events/agent-event.ts';
 import { canonicalJson, type JsonObject } from '../json.ts';
-import type { UiMessageChunk } from './use-chat-chunk.ts';
+import { hiddenMark, type UiMessageChunk } from './use-chat-chunk.ts';
 
 interface ShownCall {
   readonly tool: string;
@@ -37,8 +37,9 @@ export class CallParts {
     return this.#known(toolCallId, tool, args);
   }
 
-  approval({ tool, toolCallId, args }: EventOf<'ToolApprovalRequested'>): UiMessageChunk[] {
-    const chunks = this.#known(toolCallId, tool, args);
+  approval(event: EventOf<'ToolApprovalRequested'>): UiMessageChunk[] {
+    const { tool, toolCallId, args, hidden } = event;
+    const chunks = this.#known(toolCallId, tool, args, hidden);
     const call = this.#calls.get(toolCallId);
     if (!call || call.asked) return chunks;
     call.asked = true;
@@ -85,7 +86,12 @@ export class CallParts {
   }
 
   /** Said once, and again where a person has changed the arguments: every time is a tool call to the client. */
-  #known(toolCallId: string, toolName: string, args: JsonObject): UiMessageChunk[] {
+  #known(
+    toolCallId: string,
+    toolName: string,
+    args: JsonObject,
+    hidden?: readonly string[],
+  ): UiMessageChunk[] {
     const call = this.#calls.get(toolCallId);
     const text = canonicalJson(args);
     if (call?.state === 'over' || (call?.state === 'known' && call.args === text)) return [];
@@ -95,7 +101,8 @@ export class CallParts {
       args: text,
       asked: call?.asked ?? false,
     });
-    return [{ type: 'tool-input-available', toolCallId, toolName, input: args }];
+    const mark = hidden && { providerMetadata: hiddenMark(hidden) };
+    return [{ type: 'tool-input-available', toolCallId, toolName, input: args, ...mark }];
   }
 }
 

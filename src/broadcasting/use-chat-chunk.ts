@@ -47,6 +47,13 @@ export type OnwardMetadata = {
 /** `onward: { discarded: true }` on a text or call that a failed model call left behind. */
 export type OnwardMark = { readonly onward: { readonly discarded: true } };
 
+/** `onward: { hidden: ['/password'] }` on a call that waits: JSON pointers to what is hidden in its input. */
+export type OnwardHidden = { onward: { hidden: string[] } };
+
+export const hiddenMark = (hidden: readonly string[]): OnwardHidden => ({
+  onward: { hidden: [...hidden] },
+});
+
 type DataChunk = {
   [K in keyof OnwardDataParts]: {
     readonly type: `data-${K}`;
@@ -87,6 +94,7 @@ export type UiMessageChunk =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: JsonObject;
+      readonly providerMetadata?: OnwardHidden;
     }
   | {
       readonly type: 'tool-input-error';

@@ -4,7 +4,7 @@ import { isRecord, parseJson, type JsonObject, type JsonValue } from '../json.ts
 import { textOf, type FilePart, type ImagePart } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
-import { answerIdOf } from './use-chat-chunk.ts';
+import { answerIdOf, hiddenMark, type OnwardHidden } from './use-chat-chunk.ts';
 
 /** A part of a message as AI SDK's `UIMessage` has it. */
 export type UiChatPart =
@@ -15,7 +15,12 @@ export type UiChatPart =
 
 export type UiToolPart = { type: `tool-${string}`; toolCallId: string } & (
   | { state: 'input-available'; input: JsonObject }
-  | { state: 'approval-requested'; input: JsonObject; approval: { id: string } }
+  | {
+      state: 'approval-requested';
+      input: JsonObject;
+      approval: { id: string };
+      callProviderMetadata?: OnwardHidden;
+    }
   | { state: 'output-available'; input: JsonObject; output: JsonValue }
   | { state: 'output-error'; input: JsonObject; errorText: string }
   | {
@@ -51,7 +56,7 @@ export function uiMessagesFrom(
   const messages: UiChatMessage[] = [];
   const { pendingApprovals = [], steps = [] } = options;
   const stepOf = stepFinder(steps);
-  const open = new Set(pendingApprovals.map(({ callId }) => callId));
+  const open = new Map(pendingApprovals.map((one) => [one.callId, one]));
   const newest = history.findLastIndex(({ toolCalls }) => toolCalls.length > 0);
   let question: string | null = null;
   for (const [at, message] of history.entries()) {
@@ -77,7 +82,8 @@ export function uiMessagesFrom(
   return messages;
 }
 
-const noCalls: ReadonlySet<string> = new Set();
+type Waiting = ReadonlyMap<string, PendingApproval>;
+const noCalls: Waiting = new Map();
 
 type Step = NonNullable<HistoryOptions['steps']>[number];
 
@@ -106,7 +112,7 @@ function partsOf(
   history: readonly MessageJSON[],
   at: number,
   step: Step | undefined,
-  waiting: ReadonlySet<string>,
+  waiting: Waiting,
 ): UiToolPart[] {
   const toolCalls = history[at]?.toolCalls ?? [];
   if (toolCalls.length === 0) return [];
@@ -117,8 +123,9 @@ function partsOf(
     const head = { type: `tool-${name}`, toolCallId: id } as const;
     const input = known?.args ?? args;
     if (known) return { ...head, ...outcomeOf(id, input, known) };
-    return waiting.has(id)
-      ? { ...head, state: 'approval-requested', input, approval: { id } }
+    const asked = waiting.get(id);
+    return asked
+      ? { ...head, ...waitingPart({ ...asked, args: input }) }
       : { ...head, state: 'input-available', input };
   });
 }
@@ -162,13 +169,15 @@ const FAILED = /^Error: /;
 const nestedApprovals = ({ pendingApprovals = [] }: HistoryOptions): UiToolPart[] =>
   pendingApprovals
     .filter(({ path }) => path.length > 0)
-    .map(({ callId, tool, args }) => ({
-      type: `tool-${tool}`,
-      toolCallId: callId,
-      state: 'approval-requested',
-      input: args,
-      approval: { id: callId },
-    }));
+    .map((one) => ({ type: `tool-${one.tool}`, toolCallId: one.callId, ...waitingPart(one) }));
+
+const waitingPart = ({ callId: id, args: input, hidden }: PendingApproval) =>
+  ({
+    state: 'approval-requested',
+    input,
+    approval: { id },
+    ...(hidden && { callProviderMetadata: hiddenMark(hidden) }),
+  }) as const;
 
 const userParts = ({ content }: MessageJSON): UiChatPart[] =>
   typeof content === 'string'

@@ -21,6 +21,8 @@ export interface PendingApproval {
   readonly callId: string;
   readonly tool: string;
   readonly args: JsonObject;
+  /** In events and views, where secrets in `args` are hidden: JSON pointers to them, see `Redacted`. */
+  readonly hidden?: readonly string[];
   readonly path: readonly string[];
 }
 
@@ -77,6 +79,8 @@ interface EventFields {
     readonly tool: string;
     readonly toolCallId: string;
     readonly args: JsonObject;
+    /** JSON pointers to what is hidden in `args`; absent where nothing is. */
+    readonly hidden?: readonly string[];
   };
   readonly TokenUsageReported: { readonly usage: Usage; readonly cost: number | null };
   readonly AgentStepCompleted: {

@@ -1,6 +1,7 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
+import { redactedWithPaths } from '../errors/hidden-paths.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
@@ -28,6 +29,10 @@ export class Screen {
 
   free<T>(value: T): Screened<T> {
     return this.#once(value, () => this.#value(value));
+  }
+  /** JSON pointers to what is hidden in a value. */
+  hiddenIn(value: unknown): readonly string[] {
+    return this.#redactor === null ? [] : redactedWithPaths(this.#redactor, value).hidden;
   }
   message(message: MessageJSON): Screened<MessageJSON> {
     return this.#once(message, () => ({

@@ -150,10 +150,12 @@ const slimApprovals = (
   approvals.map((approval) => {
     const { value: args, hidden } = screen.free(approval.args);
     report.secretsHidden(hidden, true);
+    const paths = hidden > 0 ? screen.hiddenIn(approval.args) : [];
+    const shown = { ...approval, ...(paths.length > 0 && { hidden: paths }) };
     if (limits.includeToolArgs || Object.keys(args).length === 0)
-      return snakeKeys({ ...approval, args });
+      return snakeKeys({ ...shown, args });
     report.argsCut(approval.tool, true);
-    return { ...snakeKeys({ ...approval, args: {} }), args_omitted: true };
+    return { ...snakeKeys({ ...shown, args: {} }), args_omitted: true };
   });
 
 function slimMetadata({ metadata }: AgentState, { limits, screen, report }: Writing): JsonObject {

@@ -64,7 +64,9 @@ export class SessionLookup {
     const head = await new RowReader(this.store, row.id).head(row.head);
     const hasPending = (head.state.pause?.pendingApprovals.length ?? 0) > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
-    return sessionOf(row, head, new Set(waiting), this.redactorOf(row));
+    const own = this.redactorOf(row);
+    const family = this.#agents.get(row.agent)?.familyRedactor ?? own;
+    return sessionOf(row, head, new Set(waiting), { own, family });
   }
 
   async list(options: {

@@ -5,6 +5,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
+import { shownApprovals, type ApprovalRedactors } from '../events/shown-approvals.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
 import type { SessionRow } from './session-rows.ts';
@@ -33,7 +34,7 @@ export interface Session {
   readonly cost: number | null;
   readonly info: SessionInfo;
   readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
-  /** Calls that nobody has answered yet. */
+  /** Calls that nobody has answered yet; `hidden` says where secrets in their arguments are not shown. */
   readonly pendingApprovals: readonly PendingApproval[];
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
@@ -47,8 +48,9 @@ export function sessionOf(
   row: SessionRow,
   { state, seed, title }: Head,
   waiting: ReadonlySet<string>,
-  redactor: Redactor,
+  redactors: ApprovalRedactors,
 ): Session {
+  const { own: redactor } = redactors;
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
   // accepted, and nobody has begun: the verdict on file is about something else
@@ -75,7 +77,7 @@ export function sessionOf(
     cost: execution.cost,
     info,
     pause: status === 'paused' ? pauseView(pause, redactor) : null,
-    pendingApprovals: redactor.value(pending),
+    pendingApprovals: shownApprovals(pending, redactors),
     stopReason: isOver ? (outcome?.stopReason ?? null) : null,
     outcome,
     output: isOver ? redactor.value(output) : null,

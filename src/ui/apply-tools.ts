@@ -57,8 +57,16 @@ export function applyApproval(
   envelope: EnvelopeOf<'agent.approval.requested'>,
 ): Screen {
   const { payload, execution_id, agent_id, parent_agent_id, timestamp } = envelope;
-  const { tool, tool_call_id, args, args_summary } = payload;
-  const approval: UiApproval = { tool, tool_call_id, args, args_summary, execution_id, agent_id };
+  const { tool, tool_call_id, args, args_summary, hidden } = payload;
+  const approval: UiApproval = {
+    tool,
+    tool_call_id,
+    args,
+    args_summary,
+    ...(hidden && { hidden }),
+    execution_id,
+    agent_id,
+  };
   const call: UiToolCall = { id: tool_call_id, name: tool, args, args_summary };
   const { rows, run } = parent_agent_id === undefined ? attached(screen, call, timestamp) : screen;
   const approvals = [...withoutApproval(run, tool_call_id).approvals, approval];

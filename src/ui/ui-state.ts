@@ -10,6 +10,8 @@ export interface UiApproval {
   readonly tool_call_id: string;
   readonly args: JsonValue | Cut;
   readonly args_summary: string;
+  /** JSON pointers to what is hidden in `args`; absent where nothing is. */
+  readonly hidden?: readonly string[];
   readonly execution_id: string;
   readonly agent_id: string;
 }

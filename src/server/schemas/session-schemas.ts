@@ -48,7 +48,10 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   SessionSummary: object({ ...inCommon, waitingFor: list(object({ callId: text, tool: text })) }),
   SessionPage: object({ sessions: list(ref('SessionSummary')), cursor: orNull(text) }),
-  PendingApproval: object({ callId: text, tool: text, args: record, path: list(text) }),
+  PendingApproval: object(
+    { callId: text, tool: text, args: record, path: list(text) },
+    { hidden: list(text) },
+  ),
   SessionDetail: object({
     ...inCommon,
     executionStepCount: count,
