@@ -1,5 +1,11 @@
 import { createRedactor, SlimAgentStateSerializer, type AgentEvent } from 'onward';
-import { BroadcastConfig, readRef, type Envelope } from 'onward/broadcasting';
+import {
+  BroadcastConfig,
+  readRef,
+  type Cut,
+  type Envelope,
+  type EnvelopeOf,
+} from 'onward/broadcasting';
 import { uiMessagesFrom, uiMessageStream } from 'onward/broadcasting/use-chat';
 import { agentServer } from 'onward/server';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
@@ -78,8 +84,8 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     const state = envelopes.reduce(reduceEnvelope, newUiState());
     expect(state.approvals).toMatchObject([{ tool: 'pay', hidden }]);
     // the whole can be opened, and is still without what is hidden
-    const { ref } = (request?.payload as { args: { ref: string } }).args;
-    const whole = await readRef(runtime, id, ref, ann);
+    const cut = (request as EnvelopeOf<'agent.approval.requested'>).payload.args as Cut;
+    const whole = await readRef(runtime, id, cut.ref, ann);
     expect(whole).toMatchObject({ user: 'bob', password: '[redacted]' });
   });
 
