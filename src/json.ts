@@ -198,3 +198,8 @@ function withoutWord(text: string): string | null {
   while (/[\w.+-]/.test(text.charAt(end - 1))) end -= 1;
   return end === text.length ? null : text.slice(0, end);
 }
+
+const utf8 = new TextEncoder();
+
+/** How many bytes a text has in UTF-8. */
+export const utf8Bytes = (text: string): number => utf8.encode(text).length;

@@ -31,6 +31,7 @@ const shared = new Set([
   'ids.ts',
   'json-pointer.ts',
   'json.ts',
+  'pacing.ts',
   'visible-text.ts',
 ]);
 

@@ -14,6 +14,7 @@ import {
 import { gatekeeper } from './gatekeeper.ts';
 import { openapiOf } from './openapi.ts';
 import { openStreams } from './open-streams.ts';
+import { ownerTurns } from './owner-turns.ts';
 import { rateLimiter } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 import { ApiRefusal, internalFault, refusalAnswer } from './refusal.ts';
@@ -46,6 +47,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const site = siteRules(cors);
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
+  const turns = ownerTurns();
   const take = rateLimit && rateLimiter(rateLimit, clock);
   const streams = openStreams({
     maxStreams,
@@ -93,10 +95,13 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     if (isResponse(owner)) return dressed(owner, headers);
     if (!route.isOpen) take?.(owner);
     const query = (await ready.query?.query(url.searchParams)) ?? {};
-    const ownBody = route.bodyTypes === undefined ? ready.body : null;
-    const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes)) : {};
     const { id, callId } = path;
-    const said = await route.handle({ request, owner, id, callId, query, body });
+    const work = async (): Promise<unknown> => {
+      const ownBody = route.bodyTypes === undefined ? ready.body : null;
+      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes)) : {};
+      return route.handle({ request, owner, id, callId, query, body });
+    };
+    const said = await (route.isOpen ? work() : turns(owner, work));
     if (isResponse(said)) return dressed(said, headers);
     const { status } = route.answer;
     if (status === 204) return emptyAnswer(status, headers);

@@ -9,6 +9,8 @@ export interface Field {
   /** Goes behind "expected", and into the document. */
   readonly expected: string;
   readonly isRequired?: true;
+  /** Most items or keys, looked at before the schema is: checking countless ones takes long. */
+  readonly maxEntries?: number;
 }
 
 /** One field for each name of what a handler reads. */
@@ -39,11 +41,12 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
 
   const checked = async (values: JsonObject): Promise<JsonObject> => {
     const problems: Problem[] = [];
-    for (const [field, { check, expected, isRequired }] of ready) {
+    for (const [field, { check, expected, isRequired, maxEntries }] of ready) {
       const value = Object.hasOwn(values, field) ? values[field] : undefined;
       if (value === undefined) {
         if (isRequired) problems.push({ field, seen: 'nothing', expected });
-      } else if (!(await check(value)).ok) problems.push({ field, seen: seenAs(value), expected });
+      } else if (isCrowded(value, maxEntries) || !(await check(value)).ok)
+        problems.push({ field, seen: seenAs(value), expected });
     }
     if (problems.length > 0) throw invalid(problems);
     if (rules && together && !(await together.check(values)).ok)
@@ -69,6 +72,12 @@ export function fieldReader(what: string, fields: Fields, rules?: Rules): FieldR
     },
   };
 }
+
+const isCrowded = (value: JsonValue, most: number | undefined): boolean =>
+  most !== undefined &&
+  typeof value === 'object' &&
+  value !== null &&
+  Object.keys(value).length > most;
 
 /** Names and numbers are quoted; what somebody has written is not, for it may hold what only they may read. */
 const seenAs = (value: JsonValue): string =>

@@ -1,6 +1,10 @@
 import { isRecord, MOST_LEVELS, parseJson, type JsonObject } from '../json.ts';
 import { jsonFault } from './json-fault.ts';
+import { jsonShape } from './json-shape.ts';
 import { ApiRefusal } from './refusal.ts';
+
+/** More than any fair request has, and few enough to be looked at in a moment. */
+const MOST_VALUES = 10_000;
 
 /** The body as a JSON object; an empty one counts as `{}`. Never more than `maxBytes` is kept, whatever the headers say. */
 export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
@@ -10,11 +14,12 @@ export async function readBody(request: Request, maxBytes: number): Promise<Json
   const text = await boundedText(request, maxBytes);
   if (text.trim() === '') return {};
   if (type === null) throw notJson('nothing');
+  checkShape(text);
   const parsed = parseJson(text);
   if (!parsed.ok) throw new ApiRefusal('invalid_json', `The body is not JSON: ${jsonFault(text)}.`);
   if (!isRecord(parsed.value))
     throw new ApiRefusal('invalid_request', 'The body is not a JSON object.');
-  checkShape(parsed.value);
+  checkKeys(parsed.value);
   return parsed.value;
 }
 
@@ -46,17 +51,27 @@ async function boundedText({ body, headers }: Request, maxBytes: number): Promis
   }
 }
 
-/** Refuses what could hurt those who walk over it or copy it: endless depth, and a key that is none in JavaScript. */
-function checkShape(root: JsonObject): void {
+/** Refuses, before it is parsed, what would take long to parse, check and walk over: endless depth, countless values. */
+function checkShape(text: string): void {
+  const { depth, values } = jsonShape(text);
+  if (depth > MOST_LEVELS)
+    throw new ApiRefusal(
+      'invalid_request',
+      `The body is nested deeper than ${MOST_LEVELS} levels.`,
+    );
+  if (values > MOST_VALUES)
+    throw new ApiRefusal(
+      'invalid_request',
+      `The body holds more than ${MOST_VALUES} values. Send less at a time.`,
+    );
+}
+
+/** Refuses a key that is none in JavaScript: whoever copies it would lose it, or worse. */
+function checkKeys(root: JsonObject): void {
   // its keys are call ids, and are read as such
   const { approvals } = root;
   let level: readonly object[] = [root];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MOST_LEVELS)
-      throw new ApiRefusal(
-        'invalid_request',
-        `The body is nested deeper than ${MOST_LEVELS} levels.`,
-      );
+  while (level.length > 0) {
     const next: object[] = [];
     for (const value of level) {
       if (value !== approvals && Object.hasOwn(value, '__proto__'))

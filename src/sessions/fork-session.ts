@@ -32,7 +32,7 @@ async function forkRow(
   id: string,
   atStep: number | undefined,
 ): Promise<NewSessionRow> {
-  const reader = new RowReader(lookup.store, source.id);
+  const reader = new RowReader(lookup.store, source);
   const head = await reader.head(source.head);
   const isWhole = atStep === undefined && source.phase === 'idle';
   const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);

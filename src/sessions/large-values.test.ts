@@ -1,6 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LARGE_CHARACTERS, packed, unpacked } from './large-values.ts';
+import { filled, hashesOf, LARGE_CHARACTERS, packed, readPacked } from './large-values.ts';
+
+const unpacked = async (
+  texts: readonly string[],
+  fetch: (hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+) => {
+  const rows = texts.map(readPacked);
+  const hashes = hashesOf(rows);
+  const large = hashes.length > 0 ? await fetch(hashes) : new Map<string, string>();
+  return rows.map((row) => filled(row, large));
+};
 
 /** Keeps what is taken out, under short names. */
 function box() {

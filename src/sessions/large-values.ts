@@ -5,8 +5,11 @@ import { isRecord, type JsonValue } from '../json.ts';
 export const LARGE_CHARACTERS = 8_192;
 
 type Path = readonly (string | number)[];
-/** Where a value was taken out, and the hash it is kept under; `json` where it was not a text. */
-type Reference = readonly [path: Path, hash: string, kind: 'text' | 'json'];
+/**
+ * Where a value was taken out, and the hash it is kept under; `json` where it was not a text. Rows of 0.1.0 do not say
+ * how many characters it has.
+ */
+type Reference = readonly [path: Path, hash: string, kind: 'text' | 'json', characters?: number];
 
 /** Takes a large text, gives the name to find it by. */
 export type KeepLarge = (text: string) => Promise<string>;
@@ -25,7 +28,8 @@ async function withoutLarge(text: string, keep: KeepLarge): Promise<string> {
   );
   if (found.length === 0) return text;
   const refs: Reference[] = [];
-  for (const { path, text: large, kind } of found) refs.push([path, await keep(large), kind]);
+  for (const { path, text: large, kind } of found)
+    refs.push([path, await keep(large), kind, large.length]);
   return `@${JSON.stringify({ refs, value: rest })}`;
 }
 
@@ -58,26 +62,37 @@ const isResultValue = (holder: Record<string, unknown>, key: string): boolean =>
   typeof holder[key] === 'object' &&
   ((key === 'value' && 'callId' in holder) || (key === 'result' && 'toolCallId' in holder));
 
-/** Reads rows back; `fetch` is asked once for everything they refer to. */
-export async function unpacked(
-  texts: readonly string[],
-  fetch: (hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>,
-): Promise<readonly unknown[]> {
-  const read = texts.map((text) =>
-    text.startsWith('@')
-      ? (JSON.parse(text.slice(1)) as { refs: readonly Reference[]; value: unknown })
-      : { refs: [], value: JSON.parse(text) as unknown },
-  );
-  const hashes = new Set(read.flatMap(({ refs }) => refs.map(([, hash]) => hash)));
-  if (hashes.size === 0) return read.map(({ value }) => value);
-  const large = await fetch([...hashes]);
-  for (const row of read)
-    for (const [path, hash, kind] of row.refs) {
-      const text = large.get(hash);
-      if (text === undefined) throw missing(hash);
-      row.value = put(row.value, path, kind === 'json' ? JSON.parse(text) : text);
-    }
-  return read.map(({ value }) => value);
+/** A row that was read, with its large values still apart. */
+export interface PackedRow {
+  readonly refs: readonly Reference[];
+  readonly value: unknown;
+  /** Characters of its JSON, large values included; null where the row does not say. */
+  readonly characters: number | null;
+}
+
+export function readPacked(text: string): PackedRow {
+  if (!text.startsWith('@'))
+    return { refs: [], value: JSON.parse(text) as unknown, characters: text.length };
+  const { refs, value } = JSON.parse(text.slice(1)) as Pick<PackedRow, 'refs' | 'value'>;
+  let characters: number | null = text.length;
+  for (const [, , , length] of refs)
+    characters = characters === null || length === undefined ? null : characters + length;
+  return { refs, value, characters };
+}
+
+export const hashesOf = (rows: readonly PackedRow[]): readonly string[] => [
+  ...new Set(rows.flatMap(({ refs }) => refs.map(([, hash]) => hash))),
+];
+
+/** The value of a row with its large values in their places. */
+export function filled({ refs, value }: PackedRow, large: ReadonlyMap<string, string>): unknown {
+  let whole = value;
+  for (const [path, hash, kind] of refs) {
+    const text = large.get(hash);
+    if (text === undefined) throw missing(hash);
+    whole = put(whole, path, kind === 'json' ? JSON.parse(text) : text);
+  }
+  return whole;
 }
 
 function put(into: unknown, path: Path, value: unknown): unknown {

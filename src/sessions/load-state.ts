@@ -25,6 +25,8 @@ export interface LoadedSession {
 /** How much of a session is read: its newest messages and, where it goes on, all of its last execution. */
 export interface HistoryWindow {
   readonly maxMessages: number;
+  /** Characters of JSON of those messages. */
+  readonly maxCharacters: number;
   /** Also of an execution that has ended, because it is going to be reopened. */
   readonly wholeExecution?: boolean;
 }
@@ -114,8 +116,9 @@ class Loading {
     { messageCount }: Counts,
   ): Promise<{ readonly messages: readonly MessageJSON[]; readonly offset: number }> {
     const newest = Math.max(0, messageCount - this.#window.maxMessages);
-    const from = this.#needsAll(status) ? Math.min(newest, execution.firstMessage) : newest;
-    const rows = await this.#rowsFrom(key, from);
+    const first = this.#needsAll(status) ? execution.firstMessage : messageCount;
+    const from = Math.min(newest, first);
+    const rows = await this.#fitting(await this.#rowsFrom(key, from), first);
     const start = rows[0]?.position ?? from;
     const before = start === 0 ? [] : await this.#leading(key, start, rows[0]);
     const messages = await this.#reader.values<MessageJSON>([...before, ...rows]);
@@ -130,6 +133,17 @@ class Loading {
     return first === -1
       ? this.#rowsFrom(key, Math.max(0, from - this.#window.maxMessages))
       : rows.slice(first);
+  }
+
+  /** The newest rows that fit into the window, never cut between a call and its result; all from `first` on. */
+  async #fitting(rows: readonly MessageRow[], first: number): Promise<readonly MessageRow[]> {
+    const fits = await this.#reader.countFitting(rows.toReversed(), this.#window.maxCharacters);
+    if (fits === rows.length) return rows;
+    const needed = rows.findIndex(({ position }) => position >= first);
+    const start = Math.min(rows.length - fits, needed === -1 ? rows.length : needed);
+    const next = rows.findIndex(({ role }, i) => i >= start && role !== 'tool');
+    if (next !== -1) return rows.slice(next);
+    return rows.slice(rows.findLastIndex(({ role }, i) => i < start && role !== 'tool'));
   }
 
   #needsAll(status: AgentStatus): boolean {

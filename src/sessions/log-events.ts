@@ -60,15 +60,21 @@ export async function hasLog(
   return (await store.events(sessionId, executionId, { after: 0, limit: 1 })).length > 0;
 }
 
-/** Events of the log as they were told, in order. */
+/** Events of the log as they were emitted, in order, of the first rows that fit. */
 export async function readLog(
   reader: RowReader,
   { id }: SessionRow,
   rows: readonly EventRow[],
-): Promise<readonly NumberedEvent[]> {
-  const entries = (await reader.values<LogEntry>(rows)).map(presentForm);
+  maxCharacters: number,
+): Promise<{
+  readonly events: readonly NumberedEvent[];
+  readonly rowCount: number;
+  readonly characters: number;
+}> {
+  const { values, characters } = await reader.fitting<LogEntry>(rows, maxCharacters);
+  const entries = values.map(presentForm);
   const outcomes = await outcomesOf(reader, id, entries);
-  return entries.flatMap(({ agents, events }, i) => {
+  const read = entries.flatMap(({ agents, events }, i) => {
     const { seq: last = 0, executionId = '' } = rows[i] ?? {}; // one value per row
     return events.map(([agent, type, index, at, fields, place], k): NumberedEvent => {
       const [agentId, parentAgentId] = agents[agent] ?? ['', null];
@@ -79,9 +85,10 @@ export async function readLog(
           : undefined;
       const base = { type, agentId, parentAgentId, executionId, index, at };
       const event = { ...base, ...fields, ...(outcome !== undefined && { outcome }) };
-      return { seq: last - events.length + 1 + k, event: event as unknown as AgentEvent }; // as it was told
+      return { seq: last - events.length + 1 + k, event: event as unknown as AgentEvent }; // as it was emitted
     });
   });
+  return { events: read, rowCount: entries.length, characters };
 }
 
 const presentForm = ({ agents, events }: LogEntry): LogEntry => ({
@@ -118,7 +125,7 @@ async function outcomesOf(
   for (const [key, positions] of byAgent) {
     const range = { from: Math.min(...positions), before: Math.max(...positions) + 1 };
     const rows = await reader.store.steps(sessionId, key, range);
-    const steps = await reader.values<AgentStepJSON>(rows);
+    const steps = await reader.values<AgentStepJSON>(rows, 'outcome');
     for (const [i, { outcome }] of steps.entries())
       if (outcome)
         outcomes.set(placeName(key, rows[i]?.position ?? -1), ContinuationOutcome.from(outcome));

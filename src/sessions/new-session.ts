@@ -2,6 +2,7 @@ import { AgentState } from '../agent/agent-state.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
+import { utf8Bytes, type JsonObject } from '../json.ts';
 import { pairingProblem } from '../messages/pairing.ts';
 import { checkedOwner, checkedSessionId } from './check-names.ts';
 import { plainBody } from './row-writer.ts';
@@ -47,9 +48,23 @@ export async function createSession(
   return id;
 }
 
+/** Every page of a list reads it. */
+const METADATA_BYTES = 65_536;
+
+function checkedMetadata(metadata: JsonObject): JsonObject {
+  const bytes = utf8Bytes(JSON.stringify(metadata) ?? '');
+  if (bytes <= METADATA_BYTES) return metadata;
+  throw new AgentError(
+    'invalid_option',
+    `metadata is ${bytes} bytes of JSON, expected at most ${METADATA_BYTES}. Keep large data in a store of your own ` +
+      'and put its id into metadata.',
+    { details: { option: 'metadata', bytes, maxBytes: METADATA_BYTES } },
+  );
+}
+
 function firstState(options: CreateOptions, agent: string, now: number): AgentState {
   let state = AgentState.empty({ now }).withAgentName(agent);
-  if (options.metadata) state = state.withMetadata(options.metadata);
+  if (options.metadata) state = state.withMetadata(checkedMetadata(options.metadata));
   if (options.messages) state = state.withMessages(...options.messages);
   const problem = pairingProblem(state.messages);
   if (problem === null) return state;

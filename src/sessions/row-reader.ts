@@ -1,39 +1,105 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
-import { unpacked } from './large-values.ts';
+import { pacer } from '../pacing.ts';
+import { filled, hashesOf, readPacked, type PackedRow } from './large-values.ts';
+import type { SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Head } from './state-rows.ts';
+
+/** Large values that are read from the store in one go. */
+const BLOBS_AT_ONCE = 16;
 
 /** Reads the texts of a session's rows back: through the codec, with large values in their places. */
 export class RowReader {
   readonly store: SessionStore;
   readonly #sessionId: string;
+  readonly #owner: string;
 
-  constructor(store: SessionStore, sessionId: string) {
+  constructor(store: SessionStore, { id, owner }: Pick<SessionRow, 'id' | 'owner'>) {
     this.store = store;
-    this.#sessionId = sessionId;
+    this.#sessionId = id;
+    this.#owner = owner;
   }
 
-  async values<T>(rows: readonly { readonly body: string }[]): Promise<readonly T[]> {
-    const { codec } = this.store;
-    const texts: string[] = [];
-    for (const { body } of rows) texts.push(codec ? await codec.decode(body) : body);
-    try {
-      const values = await unpacked(texts, (hashes) => this.#large(hashes));
-      return values as readonly T[]; // what we wrote ourselves; states are checked again when they are revived
-    } catch (error) {
-      throw error instanceof SyntaxError ? this.#unreadable(error) : error;
+  /** What the rows hold, all of it. `only` names the one field whose large values are wanted; others are null. */
+  async values<T>(
+    rows: readonly { readonly body: string }[],
+    only?: keyof T & string,
+  ): Promise<readonly T[]> {
+    const pause = pacer(this.#owner);
+    const packed: PackedRow[] = [];
+    for (const row of rows) {
+      const read = await this.#read(row.body);
+      packed.push(
+        only === undefined
+          ? read
+          : { ...read, refs: read.refs.filter(([[field]]) => field === only) },
+      );
+      await pause();
     }
+    return this.#filled<T>(packed);
+  }
+
+  /** What the first rows hold that fit into so many characters; the first row always does. */
+  async fitting<T>(
+    rows: readonly { readonly body: string }[],
+    maxCharacters: number,
+    omitLarge: boolean = false,
+  ): Promise<{ readonly values: readonly T[]; readonly characters: number }> {
+    const pause = pacer(this.#owner);
+    const packed: PackedRow[] = [];
+    let characters = 0;
+    for (const { body } of rows) {
+      const whole = await this.#read(body);
+      const read = omitLarge ? { ...whole, refs: [], characters: body.length } : whole;
+      const size = read.characters ?? (await this.#sizeOf(read));
+      if (packed.length > 0 && characters + size > maxCharacters) break;
+      packed.push(read);
+      characters += size;
+      await pause();
+    }
+    return { values: await this.#filled<T>(packed), characters };
+  }
+
+  /** How many of the first rows fit into so many characters, large values included. */
+  async countFitting(
+    rows: readonly { readonly body: string }[],
+    maxCharacters: number,
+  ): Promise<number> {
+    const isPlain = !this.store.codec && !rows.some(({ body }) => body.startsWith('@'));
+    if (isPlain && rows.reduce((sum, { body }) => sum + body.length, 0) <= maxCharacters)
+      return rows.length;
+    let characters = 0;
+    for (const [count, { body }] of rows.entries()) {
+      const read = await this.#read(body);
+      characters += read.characters ?? (await this.#sizeOf(read));
+      if (characters > maxCharacters && count > 0) return count;
+    }
+    return rows.length;
   }
 
   async head(body: string): Promise<Head> {
-    const [head] = await this.values<Head>([{ body }]);
-    if (isRecord(head) && head.version === 1) return head;
+    return (await this.sizedHead(body)).head;
+  }
+
+  /** With the number of characters that it took. */
+  async sizedHead(body: string): Promise<{ readonly head: Head; readonly characters: number }> {
+    const { values, characters } = await this.fitting<Head>([{ body }], 0);
+    const [head] = values;
+    if (isRecord(head) && head.version === 1) return { head, characters };
     throw new AgentError(
       'unsupported_state_version',
       `Session ${this.#sessionId} was written by a newer release: upgrade onward here.`,
       { details: { sessionId: this.#sessionId } },
     );
+  }
+
+  #readable<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw error instanceof SyntaxError ? this.#unreadable(error) : error;
+    }
   }
 
   #unreadable(cause: SyntaxError): AgentError {
@@ -46,11 +112,43 @@ export class RowReader {
     );
   }
 
+  async #read(body: string): Promise<PackedRow> {
+    const { codec } = this.store;
+    const text = codec ? await codec.decode(body) : body;
+    return this.#readable(() => readPacked(text));
+  }
+
+  async #filled<T>(rows: readonly PackedRow[]): Promise<readonly T[]> {
+    const hashes = hashesOf(rows);
+    const large = hashes.length === 0 ? new Map<string, string>() : await this.#large(hashes);
+    // what we wrote ourselves; states are checked again when they are revived
+    return this.#readable(() => rows.map((row) => filled(row, large))) as readonly T[];
+  }
+
+  /** Of a row that does not say: its large values are looked at. */
+  async #sizeOf({ refs }: PackedRow): Promise<number> {
+    let size = 0;
+    for (const [, hash] of refs)
+      for (const text of (await this.#large([hash])).values()) size += text.length;
+    return size;
+  }
+
+  /** A few at a time: one read must not hold the event loop, however much it is. */
   async #large(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { codec } = this.store;
+    const pause = pacer(this.#owner);
     const large = new Map<string, string>();
-    for (const { hash, body } of await this.store.blobs(this.#sessionId, hashes))
-      large.set(hash, JSON.parse(codec ? await codec.decode(body) : body) as string);
+    for (let i = 0; i < hashes.length; i += BLOBS_AT_ONCE) {
+      const some = hashes.slice(i, i + BLOBS_AT_ONCE);
+      for (const { hash, body } of await this.store.blobs(this.#sessionId, some)) {
+        const text = codec ? await codec.decode(body) : body;
+        large.set(
+          hash,
+          this.#readable(() => JSON.parse(text) as string),
+        );
+        await pause();
+      }
+    }
     return large;
   }
 }

@@ -12,7 +12,9 @@ async function readBack(body: string, blobs: readonly BlobRow[]): Promise<unknow
   const store = memoryStore();
   const fetch: SessionStore['blobs'] = async (_id, hashes) =>
     blobs.filter(({ hash }) => hashes.includes(hash));
-  return (await new RowReader({ ...store, blobs: fetch }, 's').values([{ body }]))[0];
+  return (
+    await new RowReader({ ...store, blobs: fetch }, { id: 's', owner: 'ann' }).values([{ body }])
+  )[0];
 }
 
 describe('a large value', () => {

@@ -1,10 +1,9 @@
+import { utf8Bytes } from '../json.ts';
 import { rowTooLarge } from './session-errors.ts';
 import { packed, type KeepLarge } from './large-values.ts';
 import type { BlobRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import { sha256 } from './sha256.ts';
-
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Turns values into the texts of rows: large values apart, through the store's codec, and never too large. */
 export class RowWriter {
@@ -57,7 +56,7 @@ export class RowWriter {
   #checked(what: string, text: string): string {
     const { maxBytes } = this.#store;
     if (text.length * 3 > maxBytes) {
-      const bytes = bytesOf(text);
+      const bytes = utf8Bytes(text);
       if (bytes > maxBytes) throw rowTooLarge(what, bytes, maxBytes);
     }
     return text;

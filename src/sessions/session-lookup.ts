@@ -4,13 +4,16 @@ import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
 import type { Clock } from '../clock.ts';
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
+import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
+import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import { sessionNotFound } from './session-errors.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
+import type { Head } from './state-rows.ts';
 
 /** Finds sessions and agents, and shows a session to its owner alone. */
 export class SessionLookup {
@@ -61,7 +64,10 @@ export class SessionLookup {
   }
 
   async view(row: SessionRow): Promise<Session> {
-    const head = await new RowReader(this.store, row.id).head(row.head);
+    return this.#viewOf(row, await new RowReader(this.store, row).head(row.head));
+  }
+
+  async #viewOf(row: SessionRow, head: Head): Promise<Session> {
     const hasPending = (head.state.pause?.pendingApprovals.length ?? 0) > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
     const own = this.redactorOf(row);
@@ -69,6 +75,7 @@ export class SessionLookup {
     return sessionOf(row, head, new Set(waiting), { own, family });
   }
 
+  /** A page is short where its sessions are large; its cursor leads to the rest. */
   async list(options: {
     readonly owner: string;
     readonly status?: AgentStatus;
@@ -78,17 +85,35 @@ export class SessionLookup {
   }): Promise<SessionPage> {
     const { owner, status, agent, cursor } = options;
     const limit = checkedLimit(options.limit, 200);
-    const rows = await this.store.list({
+    const filter = {
       owner,
-      limit: limit + 1,
       ...(status !== undefined && { status }),
       ...(agent !== undefined && { agent }),
-      ...(cursor !== undefined && { after: placeOf(cursor) }),
-    });
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    const sessions = await Promise.all(shown.map((row) => this.view(row)));
-    return { sessions, cursor: rows.length > limit && last ? cursorOf(last) : null };
+    };
+    const pause = pacer(owner);
+    const sessions: Session[] = [];
+    let last = cursor === undefined ? null : placeOf(cursor);
+    let space = PAGE_CHARACTERS;
+    for (let most: number = ROWS_AT_ONCE.first; ; most = ROWS_AT_ONCE.next) {
+      const wanted = Math.min(most, limit - sessions.length);
+      // one more tells whether there is more
+      const rows = await this.store.list({
+        ...filter,
+        limit: wanted + 1,
+        ...(last && { after: last }),
+      });
+      for (const row of rows.slice(0, wanted)) {
+        const reader = new RowReader(this.store, row);
+        const { head, characters } = await reader.sizedHead(row.head);
+        if (sessions.length > 0 && characters > space) return { sessions, cursor: cursorOf(last) };
+        sessions.push(await this.#viewOf(row, head));
+        space -= characters;
+        last = row;
+        await pause();
+      }
+      if (rows.length <= wanted) return { sessions, cursor: null };
+      if (sessions.length >= limit) return { sessions, cursor: cursorOf(last) };
+    }
   }
 
   /** Ids of calls that nobody has answered. */
@@ -99,7 +124,7 @@ export class SessionLookup {
   }
 
   load(row: SessionRow, window: Partial<HistoryWindow> = {}): Promise<LoadedSession> {
-    return loadSession(new RowReader(this.store, row.id), row, { ...this.window, ...window });
+    return loadSession(new RowReader(this.store, row), row, { ...this.window, ...window });
   }
 }
 
@@ -116,12 +141,15 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, DurableAgen
   return named;
 }
 
-const cursorOf = ({ updatedAt, id }: SessionRow): string => btoa(JSON.stringify([updatedAt, id]));
+type ListPlace = Pick<SessionRow, 'updatedAt' | 'id'>;
+
+const cursorOf = (place: ListPlace | null): string | null =>
+  place && btoa(JSON.stringify([place.updatedAt, place.id]));
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value);
 
-function placeOf(cursor: string): { readonly updatedAt: string; readonly id: string } {
+function placeOf(cursor: string): ListPlace {
   try {
     const [updatedAt, id] = JSON.parse(atob(cursor)) as unknown[];
     if (isTime(updatedAt) && isSessionId(id)) return { updatedAt, id };

@@ -19,6 +19,7 @@ export interface CreateOptions extends OwnerOptions {
   readonly id?: string;
   /** A conversation to begin with. */
   readonly messages?: readonly MessageInput[];
+  /** Kept with the session; at most 65,536 bytes of JSON. */
   readonly metadata?: JsonObject;
 }
 
@@ -41,5 +42,7 @@ export interface SessionRuntimeOptions extends CrewOptions {
   readonly agents: readonly Agent[];
   /** How many of the newest messages a turn starts from. Default 200. */
   readonly maxMessages?: number;
+  /** How many characters of JSON those messages may have together; older ones are left out. Default 16 million. */
+  readonly maxCharacters?: number;
   readonly clock?: Clock;
 }

@@ -1,8 +1,10 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedPlace } from './check-names.ts';
 import { readLog, type NumberedEvent } from './log-events.ts';
+import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionRow } from './session-rows.ts';
@@ -10,7 +12,7 @@ import type { Mark } from './state-rows.ts';
 
 const MOST_ROWS = 500;
 
-/** One page of a history, oldest first. */
+/** One page of a history, oldest first. It ends early where its items are large. */
 export interface HistoryPage<T> {
   readonly items: readonly T[];
   /** Give it to the next read for the page before this one; null on the first page. */
@@ -31,9 +33,16 @@ export interface Accounts {
   readonly info: SessionInfo;
 }
 
-interface PageOptions {
+export interface PageOptions {
+  /** Only items before this position. */
   readonly before?: number;
+  /** Most items, default 50, at most 500. */
   readonly limit?: number;
+}
+
+export interface StepPageOptions extends PageOptions {
+  /** Whether values of more than 8,192 characters are null instead of being read. Default false. */
+  readonly omitLarge?: boolean;
 }
 
 export async function readMessages(
@@ -42,40 +51,58 @@ export async function readMessages(
   options: PageOptions,
 ): Promise<HistoryPage<MessageJSON>> {
   if (row.messageCount === 0) return readSeed(lookup, row);
-  const range = rangeOf(options, row.messageCount);
-  return page(lookup, row, lookup.store.messages(row.id, '', range));
+  return readPage(lookup, row, options, row.messageCount, (range) =>
+    lookup.store.messages(row.id, '', range),
+  );
 }
 
 /** Before its first run a session has no rows. */
 async function readSeed(lookup: SessionLookup, row: SessionRow): Promise<HistoryPage<MessageJSON>> {
-  const { seed = [] } = await new RowReader(lookup.store, row.id).head(row.head);
+  const { seed = [] } = await new RowReader(lookup.store, row).head(row.head);
   return { items: lookup.redactorOf(row).value(seed), before: null };
 }
 
 export const readSteps = (
   lookup: SessionLookup,
   row: SessionRow,
-  options: PageOptions,
-): Promise<HistoryPage<AgentStepJSON>> => {
-  const range = rangeOf(options, row.stepCount);
-  return page(lookup, row, lookup.store.steps(row.id, '', range));
-};
+  options: StepPageOptions,
+): Promise<HistoryPage<AgentStepJSON>> =>
+  readPage(lookup, row, options, row.stepCount, (range) => lookup.store.steps(row.id, '', range));
 
-const rangeOf = ({ before, limit }: PageOptions, count: number) => ({
-  before: checkedPlace('before', before ?? count),
-  limit: checkedLimit(limit, MOST_ROWS),
-});
-
-async function page<T>(
+/** Newest first from the store, a few rows at a time, until the page is full. */
+async function readPage<T>(
   lookup: SessionLookup,
   row: SessionRow,
-  reading: Promise<readonly { readonly position: number; readonly body: string }[]>,
+  options: StepPageOptions,
+  count: number,
+  rowsIn: (range: {
+    readonly before: number;
+    readonly limit: number;
+  }) => Promise<readonly { readonly position: number; readonly body: string }[]>,
 ): Promise<HistoryPage<T>> {
-  const rows = await reading;
-  const values = await new RowReader(lookup.store, row.id).values<T>(rows);
-  const first = rows[0]?.position ?? 0;
+  const limit = checkedLimit(options.limit, MOST_ROWS);
+  const reader = new RowReader(lookup.store, row);
   const redactor = lookup.redactorOf(row);
-  return { items: values.map((value) => redactor.value(value)), before: first > 0 ? first : null };
+  const pause = pacer(row.owner);
+  const items: T[] = [];
+  let before = checkedPlace('before', options.before ?? count);
+  let space = PAGE_CHARACTERS;
+  for (let most: number = ROWS_AT_ONCE.first; before > 0; most = ROWS_AT_ONCE.next) {
+    const rows = await rowsIn({ before, limit: Math.min(most, limit - items.length) });
+    const newestFirst = rows.toReversed();
+    const read = await reader.fitting<T>(newestFirst, space, options.omitLarge);
+    // only the first row of a page may be larger than the page
+    const values = items.length > 0 && read.characters > space ? [] : read.values;
+    for (const value of values) {
+      items.push(redactor.value(value));
+      await pause();
+    }
+    before = newestFirst[values.length - 1]?.position ?? before;
+    space -= read.characters;
+    if (values.length < rows.length || items.length >= limit) break;
+    if (rows.length === 0) before = 0; // pruned
+  }
+  return { items: items.toReversed(), before: before > 0 ? before : null };
 }
 
 export async function readAccounts(
@@ -83,7 +110,7 @@ export async function readAccounts(
   row: SessionRow,
   atStep: number | undefined,
 ): Promise<Accounts | null> {
-  const reader = new RowReader(lookup.store, row.id);
+  const reader = new RowReader(lookup.store, row);
   const found =
     atStep === undefined
       ? (await reader.head(row.head)).state
@@ -108,15 +135,27 @@ export async function readEvents(
   if (executionId === null) return { executionId, events: [], seq: 0 };
   const after = checkedPlace('after', options.after ?? 0);
   const limit = checkedLimit(options.limit ?? MOST_ROWS, MOST_ROWS);
-  const rows = await lookup.store.events(row.id, executionId, { after, limit });
-  // a row holds several events, and their numbers have no gaps: what is beyond the limit need not be unpacked
-  const needed = rows.filter((_row, i) => (rows[i - 1]?.seq ?? after) < after + limit);
-  const read = await readLog(new RowReader(lookup.store, row.id), row, needed);
-  const events = read.filter(({ seq }) => seq > after).slice(0, limit);
-  const last = rows.at(-1)?.seq ?? after;
-  return {
-    executionId,
-    events,
-    seq: executionId === row.executionId ? Math.max(row.seq, last) : last,
-  };
+  const reader = new RowReader(lookup.store, row);
+  const rowsAfter = (place: number, most: number) =>
+    lookup.store.events(row.id, executionId, { after: place, limit: most });
+  const events: NumberedEvent[] = [];
+  let last = after;
+  let newest = executionId === row.executionId ? row.seq : after;
+  let space = PAGE_CHARACTERS;
+  // a row holds several events, and their numbers have no gaps
+  for (let most: number = ROWS_AT_ONCE.first; ; most = ROWS_AT_ONCE.next) {
+    const left = after + limit - last;
+    // one row more tells whether there is more
+    const rows = await rowsAfter(last, left > 0 && space > 0 ? Math.min(most, left) : 1);
+    newest = Math.max(newest, rows.at(-1)?.seq ?? 0);
+    if (rows.length === 0 || left <= 0 || space <= 0) break;
+    const read = await readLog(reader, row, rows, space);
+    if (events.length > 0 && read.characters > space) break;
+    for (const event of read.events)
+      if (event.seq > after && event.seq <= after + limit) events.push(event);
+    last = rows[read.rowCount - 1]?.seq ?? last;
+    space -= read.characters;
+    if (read.rowCount < rows.length) break;
+  }
+  return { executionId, events, seq: newest };
 }

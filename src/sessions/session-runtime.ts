@@ -29,6 +29,8 @@ import {
   type Accounts,
   type HistoryPage,
   type LogPage,
+  type PageOptions,
+  type StepPageOptions,
 } from './session-reads.ts';
 import type { Session, SessionPage } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
@@ -42,8 +44,10 @@ export class SessionRuntime {
   constructor(options: SessionRuntimeOptions) {
     const { store, agents, clock = systemClock, maxMessages = 200 } = options;
     whole('SessionRuntime maxMessages', maxMessages);
+    const { maxCharacters = 16_000_000 } = options;
+    whole('SessionRuntime maxCharacters', maxCharacters);
     this.clock = clock;
-    this.#lookup = new SessionLookup(store, agents, clock, { maxMessages });
+    this.#lookup = new SessionLookup(store, agents, clock, { maxMessages, maxCharacters });
     this.#crew = new SessionCrew(this.#lookup, options);
   }
 
@@ -173,19 +177,22 @@ export class SessionRuntime {
     return this.#crew.close(options.graceMs);
   }
 
-  /** The conversation, newest page first; `before` of one page leads to the one before it. */
+  /**
+   * The conversation, newest page first; `before` of one page leads to the one before it. A page holds at most a
+   * million characters or one message.
+   */
   async messages(
     sessionId: string,
-    options: OwnerOptions & { readonly before?: number; readonly limit?: number },
+    options: OwnerOptions & PageOptions,
   ): Promise<HistoryPage<MessageJSON>> {
     const row = await this.#lookup.owned(sessionId, options.owner);
     return readMessages(this.#lookup, row, options);
   }
 
-  /** The steps with all their voices, newest page first. */
+  /** The steps with all their evaluations, newest page first, bounded like `messages`. */
   async steps(
     sessionId: string,
-    options: OwnerOptions & { readonly before?: number; readonly limit?: number },
+    options: OwnerOptions & StepPageOptions,
   ): Promise<HistoryPage<AgentStepJSON>> {
     const row = await this.#lookup.owned(sessionId, options.owner);
     return readSteps(this.#lookup, row, options);

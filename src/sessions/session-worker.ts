@@ -101,7 +101,7 @@ class Stretch {
     const row = this.#row;
     try {
       const command = await store.nextCommand(row.id);
-      const reader = new RowReader(store, row.id);
+      const reader = new RowReader(store, row);
       const wholeExecution = command?.kind === 'resume';
       const loaded = await loadSession(reader, row, { ...window, wholeExecution });
       const task = await this.#task(reader, loaded, command);

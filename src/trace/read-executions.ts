@@ -40,7 +40,12 @@ export async function readExecutions(
   const isFound = (): boolean =>
     executionId === undefined || found.some(({ id }) => id === executionId);
   for (let read = 0; end > 0 && read < (isFound() ? LISTED_STEPS : SEARCHED_STEPS);) {
-    const { items } = await runtime.steps(sessionId, { owner, before: end, limit: PAGE });
+    const { items } = await runtime.steps(sessionId, {
+      owner,
+      before: end,
+      limit: PAGE,
+      omitLarge: true,
+    });
     if (items.length === 0) break; // pruned
     read += items.length;
     const pageStart = end - items.length;

@@ -11,6 +11,8 @@ const DEFAULT_STEPS = 100;
 const MOST_STEPS = 400;
 /** Steps before the shown ones that are looked at: a retry is told by the call before it. */
 const LOOK_BACK = 5;
+/** Pages of steps for one trace; each ends early where steps are large. */
+const MOST_PAGES = 5;
 
 export interface ReadTraceOptions extends OwnerOptions {
   /** Default: the execution that is worked on, or was last. */
@@ -45,9 +47,11 @@ export async function readTrace(
     });
 
   const before = checkedBefore(options.before, shown.stepCount);
-  const first = Math.max(1, before - limit);
-  const from = Math.max(1, first - LOOK_BACK);
+  const from = Math.max(1, before - limit - LOOK_BACK);
   const read = await stepsOf(runtime, sessionId, { owner, ...shown }, from, before);
+  // fewer than asked for where they are large: the page begins later
+  const oldest = read[0]?.number ?? before;
+  const first = Math.max(1, before - limit, oldest > from ? oldest : 1);
   const isNewest = before > shown.stepCount;
   const atStep = (number: number) =>
     runtime.accounts(sessionId, { owner, atStep: shown.firstPosition + number });
@@ -90,10 +94,20 @@ async function stepsOf(
   from: number,
   to: number,
 ): Promise<readonly AgentStepJSON[]> {
-  const last = Math.min(to, stepCount);
-  if (last < from) return [];
-  const page = { owner, before: firstPosition + last, limit: last - from + 1 };
-  return (await runtime.steps(sessionId, page)).items;
+  const found: AgentStepJSON[] = [];
+  let last = Math.min(to, stepCount);
+  for (let pages = 0; last >= from && pages < MOST_PAGES; pages += 1) {
+    const { items } = await runtime.steps(sessionId, {
+      owner,
+      before: firstPosition + last,
+      limit: last - from + 1,
+      omitLarge: true,
+    });
+    if (items.length === 0) break; // pruned
+    found.unshift(...items);
+    last -= items.length;
+  }
+  return found;
 }
 
 function checkedSteps(limit: number = DEFAULT_STEPS): number {

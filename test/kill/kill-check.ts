@@ -82,7 +82,7 @@ class SessionCheck {
     this.#id = id;
     this.#effects = effects;
     this.#counts = counts;
-    this.#reader = new RowReader(place.store, id);
+    this.#reader = new RowReader(place.store, { id, owner: '' });
   }
 
   wrong(what: string): void {

@@ -159,7 +159,10 @@ describe('D39, D42: what is the same is kept once', () => {
     expect(bytes).toBeGreaterThan(data.length);
     expect(bytes).toBeLessThan(data.length + 40_000);
     expect(commits.filter((commit) => JSON.stringify(commit).includes(data))).toHaveLength(1);
-    expect((await runtime.messages('s', ann)).items[0]!.content).toEqual(content);
+    const newest = await runtime.messages('s', ann);
+    expect(newest.items).toHaveLength(newest.before === null ? 0 : 5);
+    const [first] = (await runtime.messages('s', { ...ann, before: newest.before! })).items;
+    expect(first!.content).toEqual(content);
     expect([...driver.requests[2]!.messages][0]!.content).toEqual(content);
   });
 

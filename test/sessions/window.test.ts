@@ -76,6 +76,47 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     expect(pairingProblem(seen)).toBeNull();
   });
 
+  it('is bounded by characters too: large messages leave it first, and a call keeps its result', async () => {
+    const store = makePlace().open();
+    const large = (name: string) => name.padEnd(20_000, '.');
+    const messages: MessageInput[] = [
+      { role: 'system', content: 'You are kind.' },
+      { role: 'user', content: large('old') },
+      { role: 'assistant', content: large('older answer') },
+      ...turnOf('b', [1]).map((message): MessageInput =>
+        message.role === 'tool' ? { ...message, content: large('result') } : message,
+      ),
+    ];
+    const { id } = await runtimeOn(store, builderWith(followingDriver()).build()).create({
+      ...ann,
+      messages,
+    });
+    await runtimeOn(store, builderWith(DeterministicDriver.fromResponses('first')).build()).send(
+      id,
+      'settle',
+      waiting,
+    );
+    const driver = DeterministicDriver.fromResponses('ok', 'ok');
+    const agent = builderWith(driver).build();
+    await runtimeOn(store, agent, { maxCharacters: 24_000 }).send(id, 'now', waiting);
+    // smaller than the newest turn: that stays
+    await runtimeOn(store, agent, { maxCharacters: 1 }).send(id, 'again', waiting);
+    const seen = driver.requests.map(({ messages: all, messageCount }) =>
+      [...all].slice(0, messageCount).map(({ role, text }) => text.slice(0, 15) || role),
+    );
+    expect(seen[0]).toEqual([
+      'You are kind.',
+      'b asked',
+      'assistant',
+      'result.........',
+      'b answered',
+      'settle',
+      'first',
+      'now',
+    ]);
+    expect(seen[1]).toEqual(['You are kind.', 'now', 'ok', 'again']);
+  });
+
   it('places stay right: what is written after it follows what was there', async () => {
     const place = makePlace();
     const messages = [...turnOf('a', [1, 2, 1]), ...turnOf('b', [3, 1])];

@@ -65,8 +65,9 @@ export const messageContent: Field = {
       { type: 'array', minItems: 1, maxItems: 50, items: { anyOf: [textPart, inline] } },
     ],
   },
+  maxEntries: 50,
   expected:
-    'a text that is not blank, or parts: { type: "text", text }, { type: "image" or "file", data (base64), mediaType }',
+    'a text that is not blank, or up to 50 parts: { type: "text", text }, { type: "image" or "file", data (base64), mediaType }',
 };
 
 export const grant: Field = {
@@ -95,5 +96,6 @@ export const approvals: Field = {
       ],
     },
   },
-  expected: '{ [call id]: { approve: true, args? } or { deny: reason } }',
+  maxEntries: 128,
+  expected: 'up to 128 answers: { [call id]: { approve: true, args? } or { deny: reason } }',
 };

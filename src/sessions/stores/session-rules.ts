@@ -1,4 +1,5 @@
 import type { AgentError } from '../../errors/agent-error.ts';
+import { utf8Bytes } from '../../json.ts';
 import type {
   CallRow,
   CallState,
@@ -160,8 +161,6 @@ export const receiptOf = (row: KeptRow): CommitReceipt => ({
   pauseReason: row.pauseReason,
 });
 
-const utf8 = new TextEncoder();
-
 /** The bytes of all texts of a row that its store does not look into. */
 export const bytesOf = (row: {
   readonly head?: string;
@@ -171,6 +170,6 @@ export const bytesOf = (row: {
   readonly result?: string | null;
 }): number =>
   [row.head, row.body, row.mark, row.answer, row.result].reduce(
-    (sum, text) => sum + (text ? utf8.encode(text).length : 0),
+    (sum, text) => sum + (text ? utf8Bytes(text) : 0),
     0,
   );

@@ -1,0 +1,145 @@
+import { defineTool } from 'onward';
+import { DeterministicDriver, ScenarioStep } from 'onward/testing';
+import { agentServer } from 'onward/server';
+import { describe, expect, it } from 'vitest';
+import {
+  ann,
+  builderWith,
+  followingDriver,
+  places,
+  runtimeOn,
+  waiting,
+} from '../setup/sessions.ts';
+import { asking, owner, setup } from './setup.ts';
+
+/** Characters that one answer may have: a page, and what stands around it. */
+const MOST = 1_200_000;
+const large = (n: number): string => `${n} `.padEnd(300_000, 'word ');
+
+describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
+  it('messages: few on a page, all of them over the pages, none twice', async () => {
+    const driver = DeterministicDriver.fromResponses(...Array.from({ length: 8 }, () => 'ok'));
+    const runtime = runtimeOn(makePlace().open(), builderWith(driver).build());
+    const ask = asking(agentServer({ runtime, owner, rateLimit: null }));
+    await runtime.create({ ...ann, id: 's' });
+    for (let n = 0; n < 8; n += 1) await runtime.send('s', large(n), waiting);
+    const seen: string[] = [];
+    let before: number | null = null;
+    let pages = 0;
+    do {
+      const { body, text } = await ask(
+        `GET /api/sessions/s/messages?limit=500${before === null ? '' : `&before=${before}`}`,
+      );
+      expect(text.length).toBeLessThan(MOST);
+      seen.unshift(...body.messages.map(({ content }: { content: string }) => content.slice(0, 2)));
+      before = body.before;
+      pages += 1;
+    } while (before !== null);
+    expect(seen).toEqual(Array.from({ length: 8 }, (_, n) => [`${n} `, 'ok']).flat());
+    expect(pages).toBeGreaterThan(2);
+  });
+
+  it('one item larger than a page comes alone', async () => {
+    const runtime = runtimeOn(makePlace().open(), builderWith(followingDriver()).build());
+    const ask = asking(agentServer({ runtime, owner, rateLimit: null, maxBodyBytes: 9_000_000 }));
+    const text = 'x'.repeat(2_500_000);
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', text, waiting).catch(() => {});
+    const page = await ask('GET /api/sessions/s/messages');
+    expect(page.body.messages[0].content).toHaveLength(text.length);
+    expect(page.body.before).toBeNull();
+  });
+
+  it('sessions: a list of large ones is short, and its cursor leads to the rest', async () => {
+    const place = makePlace();
+    const store = place.open();
+    const runtime = runtimeOn(store, builderWith(followingDriver()).build());
+    const ask = asking(agentServer({ runtime, owner, rateLimit: null }));
+    const { id } = await runtime.create({ ...ann, metadata: { note: 'small' } });
+    const row = (await store.find(id))!;
+    const metadata = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, i) => [`k${i}`, large(i).slice(0, 150)]),
+    );
+    // as an earlier release let it be written
+    const head = row.head.replace('{"note":"small"}', JSON.stringify(metadata));
+    expect(head.length).toBeGreaterThan(300_000);
+    for (let n = 0; n < 7; n += 1)
+      await store.create({
+        ...row,
+        id: `large${n}`,
+        head,
+        createdAt: `2026-01-0${n + 1}T00:00:00.000Z`,
+      });
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    let pages = 0;
+    do {
+      const page = await runtime.list({ ...ann, limit: 200, ...(cursor !== null && { cursor }) });
+      expect(JSON.stringify(page.sessions).length).toBeLessThan(MOST);
+      seen.push(...page.sessions.map((session) => session.id));
+      cursor = page.cursor;
+      pages += 1;
+    } while (cursor !== null);
+    expect(seen).toEqual([id, ...Array.from({ length: 7 }, (_, n) => `large${6 - n}`)]);
+    expect(pages).toBeGreaterThan(2);
+    // an answer of the server may read several pages: it has only summaries
+    expect((await ask('GET /api/sessions?limit=200')).body.sessions).toHaveLength(8);
+  });
+
+  it('the log and the trace of steps with large results', async () => {
+    const { toolCall, final } = ScenarioStep;
+    const tool = defineTool({
+      name: 'fetch_page',
+      description: 'Fetches a page.',
+      parameters: { type: 'object', properties: { page: { type: 'integer' } } },
+      maxResultChars: 1_000_000,
+      execute: ({ page }) => large(Number(page)),
+    });
+    const steps = Array.from({ length: 10 }, (_, page) => toolCall('fetch_page', { page }));
+    const driver = followingDriver([...steps, final('done')]);
+    const runtime = runtimeOn(makePlace().open(), builderWith(driver, tool).build());
+    const ask = asking(agentServer({ runtime, owner, rateLimit: null }));
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', waiting);
+    const trace = await ask('GET /api/sessions/s/trace');
+    expect(trace.body.steps).toHaveLength(11);
+    expect(trace.text.length).toBeLessThan(100_000);
+    const seqs: number[] = [];
+    for (let after = 0, more = true; more;) {
+      const page = await runtime.events('s', { ...ann, after });
+      expect(JSON.stringify(page.events).length).toBeLessThan(MOST);
+      seqs.push(...page.events.map(({ seq }) => seq));
+      after = seqs.at(-1) ?? 0;
+      more = after < page.seq;
+    }
+    const { seq } = await runtime.events('s', { ...ann, limit: 1 });
+    expect(seqs).toEqual(Array.from({ length: seq }, (_, i) => i + 1));
+    const whole = await runtime.steps('s', { ...ann, limit: 2 });
+    expect(whole.items[0]!.results[0]!.value).toHaveLength(300_000);
+  });
+});
+
+describe('what is refused', () => {
+  it('metadata that every list would have to read', async () => {
+    const { ask, runtime } = setup();
+    const metadata = { text: 'ä'.repeat(40_000) };
+    const { status, body } = await ask('POST /api/sessions', { body: { metadata } });
+    expect([status, body.error.code]).toEqual([400, 'invalid_option']);
+    expect(body.error.message).toContain('metadata is 80011 bytes of JSON, expected at most 65536');
+    expect((await runtime.list(ann)).sessions).toEqual([]);
+    await runtime.create({ ...ann, metadata: { text: 'ä'.repeat(30_000) } });
+  });
+
+  it.each([
+    [
+      'metadata',
+      { metadata: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [i, 1])) },
+    ],
+    ['content', { message: Array.from({ length: 10_000 }, () => ({ type: 'text', text: 'a' })) }],
+  ])('a body with more values than anyone needs: %s', async (_name, body) => {
+    const { ask } = setup();
+    const answer = await ask('POST /api/sessions', { body });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
+    expect(answer.body.error.message).toContain('more than 10000 values');
+  });
+});
