@@ -9,6 +9,12 @@ import type { Head } from './state-rows.ts';
 /** Large values that are read from the store in one go. */
 const BLOBS_AT_ONCE = 16;
 
+/** What fit, and how many characters of JSON it is. */
+interface Fitting<T> {
+  readonly values: readonly T[];
+  readonly characters: number;
+}
+
 /** Reads the texts of a session's rows back: through the codec, with large values in their places. */
 export class RowReader {
   readonly store: SessionStore;
@@ -45,7 +51,7 @@ export class RowReader {
     rows: readonly { readonly body: string }[],
     maxCharacters: number,
     omitLarge: boolean = false,
-  ): Promise<{ readonly values: readonly T[]; readonly characters: number }> {
+  ): Promise<Fitting<T>> {
     const pause = pacer(this.#owner);
     const packed: PackedRow[] = [];
     let characters = 0;
