@@ -269,7 +269,8 @@ it('D18, D31: an answer to an agent whose root never came to pause is carried ou
   const store = place.open();
   // dies without a word: no beat, no look
   const dying = { ...store, renew: () => never, signals: () => never };
-  const lease = { leaseMs: 60, heartbeatMs: 20, signalMs: 20 };
+  // long enough to begin on a busy machine: without beats the first proof is the only one
+  const lease = { leaseMs: 1_500, heartbeatMs: 500, signalMs: 20 };
   const a = runtimeOn(dying, make('A'), { lease });
   const heard = hearing(a);
   await a.create({ ...ann, id: 's' });
