@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import { own } from '../json.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import type { Envelope, EnvelopeType } from './envelope.ts';
 import { fitPayload } from './fit-payload.ts';
@@ -73,7 +74,7 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
   };
   const budget = envelopeBudget(config.frameBytes);
   const map: EnvelopeOfEvent = (event, sessionId, seq, prev) => {
-    const found = rules[event.type];
+    const found = own(rules, event.type);
     if (found === undefined) return null;
     const { type } = found;
     // a nested agent does not end its parent

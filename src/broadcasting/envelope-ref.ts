@@ -1,6 +1,6 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
-import type { JsonValue } from '../json.ts';
+import { own, type JsonValue } from '../json.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
@@ -44,7 +44,7 @@ export async function readRef(
 }
 
 function valueIn(event: AgentEvent, field: RefField): JsonValue | undefined {
-  const name = sources[field][event.type];
+  const name = own<string>(sources[field], event.type);
   if (name === undefined) return undefined;
   if (event.type === 'ContinuationEvaluated')
     return event.outcome.evaluations.map(wireEvaluation) as unknown as JsonValue;

@@ -3,6 +3,7 @@ import { nestedNote } from './apply-nested.ts';
 import { liveRow, type LiveText } from './live-text.ts';
 import { withCallsRow, type LiveCall } from './live-calls.ts';
 import { newWindow, type LogWindow } from './log-window.ts';
+import { readMessages } from './read-messages.ts';
 import { sameItems, type Rows } from './rows.ts';
 import { newRun, newScreen, noApprovals, noUsage, type Screen, type UiRun } from './screen.ts';
 import type { UiMessage } from './ui-message.ts';
@@ -28,6 +29,8 @@ export interface Book {
   readonly sentCount: number;
   /** The messages that this book has put on screen. */
   readonly shown: Rows;
+  /** What came and could not be used; absent where nothing was. */
+  readonly ignored?: number;
 }
 
 const newBook = (screen: Screen, sessionId: string | null): Book => ({
@@ -42,8 +45,10 @@ const newBook = (screen: Screen, sessionId: string | null): Book => ({
 });
 
 /** Before the first envelope; `history` is the conversation as the server keeps it. */
-export const newUiState = (history: readonly UiMessage[] = []): UiState =>
-  stateOf(newBook(newScreen(history), null));
+export function newUiState(history: readonly UiMessage[] = []): UiState {
+  const { messages, ignored } = readMessages(history);
+  return stateOf({ ...newBook(newScreen(messages), null), ignored });
+}
 
 /** The book of a state. One that lost it, or was given other messages, is taken as it looks. */
 export function bookOf(state: UiState): Book {
@@ -64,7 +69,14 @@ export function bookOf(state: UiState): Book {
     .filter(({ metadata }) => metadata.pending)
     .map((message) => ({ message, executionId: null }));
   const fresh = newBook({ rows, run: known, behind: {} }, state.sessionId);
-  return { ...fresh, sent, sentCount: sent.length, shown: messages };
+  const { ignored = 0 } = state;
+  return { ...fresh, ignored, sent, sentCount: sent.length, shown: messages };
+}
+
+/** Counts what could not be used. */
+export function withIgnored(state: UiState, count: number): UiState {
+  const book = bookOf(state);
+  return stateOf({ ...book, ignored: (book.ignored ?? 0) + count }, state);
 }
 
 const overlaid = (run: UiRun | null): UiRun | null => run && { ...run, isOverlaid: true };
@@ -94,6 +106,7 @@ export function stateOf(book: Book, before?: UiState): UiState {
     stop: run?.stop ?? null,
     usage: run?.usage ?? noUsage,
     stepCount: run?.stepCount ?? 0,
+    ignored: book.ignored ?? 0,
     gap: gapOf(book.log),
     place: run && { executionId: run.id, after: run.after },
     book: messages === book.shown ? book : { ...book, shown: messages },

@@ -1,4 +1,5 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
+import { MOST_CHARS } from './bounded.ts';
 import type { UiMessage, UiToolCall } from './ui-message.ts';
 
 /** Arguments of a call while they are being made. */
@@ -34,7 +35,8 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
 export function grown(call: LiveCall, { payload, timestamp: at }: Delta): LiveCall {
   const { args_delta: text } = payload;
   const { recent } = call;
-  if (text === '' || recent.some((piece) => piece.at === at && piece.text === text)) return call;
+  if (text === '' || call.settled.length > MOST_CHARS) return call;
+  if (recent.some((piece) => piece.at === at && piece.text === text)) return call;
   const lastAt = at > call.lastAt ? at : call.lastAt;
   // a client that comes back is told the arguments from their beginning
   if (isFromStart(text, call)) return { ...call, settled: '', recent: [{ at, text }], lastAt };

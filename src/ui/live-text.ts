@@ -1,4 +1,5 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
+import { MOST_CHARS } from './bounded.ts';
 import { trackOf, type Discard, type UiRun } from './screen.ts';
 import type { UiMessage } from './ui-message.ts';
 
@@ -49,6 +50,10 @@ export function newText(chunk: Chunk): LiveText {
   };
 }
 
+/** A text beyond what a screen takes stays as it is until the finished message comes. */
+const longer = (text: string, more: string): string =>
+  text.length < MOST_CHARS ? text + more : text;
+
 /** With one more chunk; the same object if it is known or comes too late. */
 export function extended(live: LiveText, { payload, timestamp }: Chunk): LiveText {
   const { chunk_index: index, content } = payload;
@@ -58,13 +63,13 @@ export function extended(live: LiveText, { payload, timestamp }: Chunk): LiveTex
     if (Object.keys(live.ahead).length >= MOST_AHEAD) return live;
     return { ...live, lastAt, ahead: { ...live.ahead, [index]: content } };
   }
-  let text = live.text + content;
+  let text = longer(live.text, content);
   let next = index + 1;
   let { ahead } = live;
   for (let more = ahead[next]; more !== undefined; more = ahead[next]) {
     const { [next]: _, ...rest } = ahead;
     ahead = rest;
-    text += more;
+    text = longer(text, more);
     next++;
   }
   return { ...live, text, next, ahead, lastAt };

@@ -1,32 +1,48 @@
 import type { Envelope, Refill } from '../broadcasting/envelope.ts';
-import { bookOf, isForeign, stateOf, type Book } from './book.ts';
+import { bookOf, isForeign, stateOf, withIgnored, type Book } from './book.ts';
 import { withChunk, withDelta, withoutOver } from './live-book.ts';
 import { withEntries, type Entry } from './log-window.ts';
+import { readEnvelope, readRefill } from './read-envelope.ts';
 import { confirmed } from './sent-messages.ts';
 import type { UiState } from './ui-state.ts';
 
-/** The state after one more envelope; the same object if the envelope says nothing new. Pure. */
+/**
+ * The state after one more envelope; the same object if the envelope says nothing new. Pure, and whatever is given as an
+ * envelope never throws: what cannot be used is left out and counted in `ignored`.
+ */
 export function reduceEnvelope(state: UiState, envelope: Envelope): UiState {
-  const book = bookOf(state);
-  const next =
-    envelope.type === 'agent.stream.chunk'
-      ? withChunk(book, envelope)
-      : envelope.type === 'agent.tool.delta'
-        ? withDelta(book, envelope)
-        : withLog(book, envelope.session_id, entriesOf([envelope]));
-  return next === book ? state : stateOf(next, state);
+  const read = readEnvelope(envelope);
+  if (read === null) return withIgnored(state, 1);
+  const counted = read.isWhole ? state : withIgnored(state, 1);
+  return guarded(counted, (book) => withEnvelope(book, read.envelope));
 }
 
-/** The state after a page of the log: what was missing is put in its place. */
+function withEnvelope(book: Book, envelope: Envelope): Book {
+  if (envelope.type === 'agent.stream.chunk') return withChunk(book, envelope);
+  if (envelope.type === 'agent.tool.delta') return withDelta(book, envelope);
+  return withLog(book, envelope.session_id, entriesOf([envelope]));
+}
+
+/** The state after a page of the log: what was missing is put in its place. Never throws, as `reduceEnvelope`. */
 export function reduceRefill(state: UiState, refill: Refill): UiState {
-  const { execution_id: executionId, session_id, seq, more } = refill;
-  if (executionId === null) return state;
-  const book = bookOf(state);
-  const entries = entriesOf(refill.envelopes);
-  if (entries.length === 0 && seq === 0) return state;
+  const page = readRefill(refill);
+  if (page === null) return withIgnored(state, 1);
+  const { execution_id: executionId, session_id, envelopes, seq, more } = page;
+  const counted = page.ignored === 0 ? state : withIgnored(state, page.ignored);
+  if (executionId === null || (envelopes.length === 0 && seq === 0)) return counted;
   const mark: Entry = { executionId, seq, what: more ? 'known' : 'read' };
-  const next = withLog(book, session_id, [...entries, mark]);
-  return next === book ? state : stateOf(next, state);
+  return guarded(counted, (book) => withLog(book, session_id, [...entriesOf(envelopes), mark]));
+}
+
+/** The state of what a change makes of its book; a change that throws is none. */
+function guarded(state: UiState, change: (book: Book) => Book): UiState {
+  try {
+    const book = bookOf(state);
+    const next = change(book);
+    return next === book ? state : stateOf(next, state);
+  } catch {
+    return withIgnored(state, 1);
+  }
 }
 
 /** Goes on without what `gap` asks for: where nobody can bring it. */

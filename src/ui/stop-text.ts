@@ -1,6 +1,7 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { StopPayload } from '../broadcasting/envelope.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
+import { own } from '../json.ts';
 
 /** Why a run stands still, in words for a person. */
 export interface StopText {
@@ -34,7 +35,8 @@ export function stopText(
   stop: { readonly status: BroadcastStatus } & Partial<StopPayload>,
 ): StopText {
   const { status, stop_reason, stop_message = '', error_message } = stop;
-  const title = (stop_reason && byReason[stop_reason]) || byStatus[status];
+  const title =
+    (stop_reason && own<string>(byReason, stop_reason)) || own(byStatus, status) || status;
   const reason =
     error_message && !stop_message.includes(error_message)
       ? `${stop_message} ${error_message}`.trim()

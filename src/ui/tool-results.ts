@@ -1,17 +1,12 @@
 import type { Cut, EnvelopePayloads } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
+import { jsonIn } from './bounded.ts';
 import { isCut } from './rows.ts';
 import type { UiMessage, UiMetadata } from './ui-message.ts';
 
-/** The value behind a text that is a JSON object or list; any other text is itself. */
+/** The value behind a text that is a JSON object or list; any other text is itself, and one that is too deep. */
 export function valueOf(text: string): JsonValue {
-  const first = text.trimStart()[0];
-  if (first !== '{' && first !== '[') return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
+  return jsonIn(text) ?? text;
 }
 
 /** What the row of a result shows. */

@@ -43,6 +43,8 @@ export interface UiState {
   /** Of the execution on screen. */
   readonly usage: WireUsage;
   readonly stepCount: number;
+  /** How much came that could not be used: envelopes that are none, fields that were replaced. */
+  readonly ignored?: number;
   /** Something is missing: ask for what follows this place. */
   readonly gap: LogPlace | null;
   /** How far the newest execution is known without a hole; where a reconnect goes on. */

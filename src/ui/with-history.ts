@@ -1,6 +1,7 @@
-import { bookOf, stateOf } from './book.ts';
+import { bookOf, stateOf, withIgnored } from './book.ts';
 import { withoutOver } from './live-book.ts';
 import { refolded } from './log-window.ts';
+import { readMessages } from './read-messages.ts';
 import { reconcileMessages } from './reconcile.ts';
 import { keepingOld } from './rows.ts';
 import { withoutFirst } from './sent-messages.ts';
@@ -20,9 +21,10 @@ export function reconcile(
   streamed: UiState | readonly UiMessage[],
   canonical: readonly UiMessage[],
 ): UiState | readonly UiMessage[] {
-  return isState(streamed)
-    ? reconcileState(streamed, canonical)
-    : reconcileMessages(streamed, canonical);
+  const { messages, ignored } = readMessages(canonical);
+  if (!isState(streamed)) return reconcileMessages(streamed, messages);
+  const state = reconcileState(streamed, messages);
+  return ignored === 0 ? state : withIgnored(state, ignored);
 }
 
 const isState = (value: UiState | readonly UiMessage[]): value is UiState => 'messages' in value;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { ErrorPolicy } from 'onward';
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { envelopeTypes } from '../../src/ui/sources/read-envelope.ts';
+import { envelopeTypes } from '../../src/ui/read-envelope.ts';
 import { asked, isUnbroken, Live, presets, scripted, steady } from './live-run.ts';
 
 const { toolCall, toolCalls, final, stream, error } = ScenarioStep;

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { session } from '../../testing/broadcaster-contract/sample-envelopes.ts';
-import { envelopeTypes } from '../../ui/sources/read-envelope.ts';
+import { envelopeTypes } from '../../ui/read-envelope.ts';
 import type { Envelope } from '../envelope.ts';
 import { consoleBroadcaster, describeEnvelope } from './console.ts';
 

@@ -1,7 +1,7 @@
 import { own, parseJson } from '../../json.ts';
 import type { Connection, EnvelopeSink, EnvelopeSource } from './envelope-source.ts';
 import { readsOf, type ReadOptions } from './http-reads.ts';
-import { envelopeTypes, readEnvelope } from './read-envelope.ts';
+import { envelopeTypes, readEnvelope } from '../read-envelope.ts';
 import { SourceError } from './source-error.ts';
 
 export interface ChannelOptions extends ReadOptions {
@@ -62,8 +62,8 @@ function listen(
   const onEnvelope = (data: unknown): void => {
     if (!isOpen) return;
     const parsed = typeof data === 'string' ? parseJson(data) : { ok: true, value: data };
-    const envelope = parsed.ok && 'value' in parsed ? readEnvelope(parsed.value) : null;
-    if (envelope) sink.envelope(envelope);
+    const read = parsed.ok && 'value' in parsed ? readEnvelope(parsed.value) : null;
+    if (read) sink.envelope(read.envelope);
     else
       sink.failed(
         new SourceError(

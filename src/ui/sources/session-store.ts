@@ -1,5 +1,5 @@
 import type { Envelope } from '../../broadcasting/envelope.ts';
-import { newUiState } from '../book.ts';
+import { newUiState, withIgnored } from '../book.ts';
 import { reduceEnvelope } from '../reduce-envelope.ts';
 import { withUserMessage } from '../sent-messages.ts';
 import { reconcile } from '../with-history.ts';
@@ -8,6 +8,7 @@ import type { UiState } from '../ui-state.ts';
 import { catchUp, isTerminal, type CatchUp, type CatchUpTiming } from './catch-up.ts';
 import type { SessionAction } from './session-actions.ts';
 import type { Connection, EnvelopeSource } from './envelope-source.ts';
+import { SourceError } from './source-error.ts';
 import { frameSchedule, type Schedule } from './frame-schedule.ts';
 
 /** What a screen needs to know about its session. A new object with every change, and only then. */
@@ -126,7 +127,9 @@ export function sessionStore(
           reread(true);
         },
         failed: (error) => {
-          if (!signal.aborted) show({ error });
+          if (signal.aborted) return;
+          if (SourceError.is(error, 'unreadable')) update((state) => withIgnored(state, 1));
+          show({ error });
         },
       },
       () => {

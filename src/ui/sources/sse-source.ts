@@ -3,7 +3,7 @@ import type { LogPlace } from '../ui-state.ts';
 import { backoff, sleep, type BackoffOptions } from './backoff.ts';
 import { placeText, type EnvelopeSink, type EnvelopeSource } from './envelope-source.ts';
 import { get, readsOf, shown, type ReadOptions } from './http-reads.ts';
-import { isEnvelopeType, readEnvelope } from './read-envelope.ts';
+import { isEnvelopeType, readEnvelope } from '../read-envelope.ts';
 import { SourceError, toError } from './source-error.ts';
 import { sseParser, type SseMessage } from './sse-parser.ts';
 
@@ -149,8 +149,8 @@ function deliver({ event, data }: SseMessage, sink: EnvelopeSink): void {
   // a newer server may send what this version does not know
   if (event !== 'message' && !isEnvelopeType(event)) return;
   const parsed = parseJson(data);
-  const envelope = parsed.ok ? readEnvelope(parsed.value) : null;
-  if (envelope) return sink.envelope(envelope);
+  const read = parsed.ok ? readEnvelope(parsed.value) : null;
+  if (read) return sink.envelope(read.envelope);
   if (parsed.ok && event === 'message') return;
   sink.failed(
     new SourceError(

@@ -1,0 +1,177 @@
+import type { Envelope, EnvelopePayloads, EnvelopeType, Refill } from '../broadcasting/envelope.ts';
+import { isRecord } from '../json.ts';
+import { isBounded } from './bounded.ts';
+import {
+  fieldsOf,
+  isAmount,
+  isCount,
+  isName,
+  isRemedy,
+  isStatus,
+  isText,
+  isTextOrCut,
+  isUsage,
+  isYesNo,
+  may,
+  maybe,
+  must,
+  orNull,
+  readFields,
+  type Field,
+  type Fields,
+} from './read-fields.ts';
+
+const call = { tool: must(isName), tool_call_id: must(isName) };
+
+/** What the reducer reads of each payload. A field without a value that can take its place is needed. */
+const fields: {
+  readonly [T in EnvelopeType]: { readonly [F in keyof EnvelopePayloads[T]]?: Field };
+} = {
+  'agent.status': {
+    status: must(isStatus),
+    previous_status: may(isStatus, 'idle'),
+    step_count: may(isCount, 0),
+    stop_reason: maybe(orNull(isName), null),
+    stop_message: maybe(isText, ''),
+    resolved_by: maybe(orNull(isName), null),
+    remedy: maybe(orNull(isRemedy), null),
+    error_message: maybe(orNull(isText), null),
+    last_response: maybe(orNull(isTextOrCut), null),
+  },
+  'agent.message': {
+    message_id: must(isName),
+    role: must((role) => role === 'user' || role === 'assistant'),
+    content: must(isTextOrCut),
+    step: may(isCount, 0),
+  },
+  'agent.step.started': { step: must(isCount) },
+  'agent.step.completed': {
+    step: must(isCount),
+    has_tool_calls: may(isYesNo, false),
+    usage: may(isUsage, { input: 0, output: 0, total: 0 }),
+  },
+  'agent.tool.started': { ...call, args_summary: may(isText, ''), args: maybe(isBounded, null) },
+  'agent.tool.completed': {
+    ...call,
+    success: must(isYesNo),
+    error: may(orNull(isText), null),
+    duration_ms: may(isAmount, 0),
+    result_summary: may(isTextOrCut, ''),
+  },
+  'agent.approval.requested': {
+    ...call,
+    args: may(isBounded, null),
+    args_summary: may(isText, ''),
+  },
+  'agent.continuation': {},
+  'agent.stream.chunk': {
+    message_id: must(isName),
+    step: must(isCount),
+    attempt: must(isCount),
+    chunk_index: must(isCount),
+    content: must(isText),
+  },
+  'agent.stream.discarded': { step: must(isCount), attempt: must(isCount) },
+  'agent.tool.delta': { tool_call_id: must(isName), args_delta: must(isText) },
+};
+
+const payloads: ReadonlyMap<string, Fields> = new Map(
+  Object.entries(fields).map(([type, wanted]) => [type, fieldsOf(wanted)]),
+);
+
+export const envelopeTypes: readonly EnvelopeType[] = Object.keys(fields) as EnvelopeType[];
+
+export const isEnvelopeType = (type: string): type is EnvelopeType => Object.hasOwn(fields, type);
+
+/** An envelope that can be applied, and whether something of it could not be used. */
+export interface ReadEnvelope {
+  readonly envelope: Envelope;
+  readonly isWhole: boolean;
+}
+
+/** Types of newer servers. */
+const LATER = /^agent\.[a-z_.]{1,60}$/;
+
+/** Each is looked at once, though a source and the reducer both ask. */
+const known = new WeakMap<object, ReadEnvelope | null>();
+
+/**
+ * What came over a wire as an envelope; null where it cannot be used. A field that is wrong and not needed is replaced,
+ * texts are cut, and a type that this version does not know is an envelope that shows nothing. Never throws.
+ */
+export function readEnvelope(value: unknown): ReadEnvelope | null {
+  if (!isRecord(value)) return null;
+  let read = known.get(value);
+  if (read === undefined) {
+    try {
+      read = checked(value);
+    } catch {
+      read = null;
+    }
+    known.set(value, read);
+    // what a source hands on is known for what it was
+    if (read) known.set(read.envelope, read);
+  }
+  return read;
+}
+
+function checked(value: Record<string, unknown>): ReadEnvelope | null {
+  const { type, session_id, execution_id, agent_id, seq, prev, timestamp, payload } = value;
+  const parent = value['parent_agent_id'] ?? undefined;
+  const isHead =
+    [type, session_id, execution_id, agent_id, timestamp].every(isName) &&
+    (parent === undefined || isName(parent)) &&
+    isPlace(seq, prev ?? null) &&
+    isRecord(payload);
+  if (!isHead || typeof type !== 'string' || !isRecord(payload)) return null;
+  const isNumbered = type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
+  if (isNumbered === (seq === null)) return null;
+  const envelope = value as unknown as Envelope; // checked above; the payload follows
+  const wanted = payloads.get(type);
+  if (!wanted) return LATER.test(type) ? { envelope, isWhole: false } : null;
+  const fit = readFields(wanted, payload);
+  if (fit === null) return null;
+  const isNullParent = value['parent_agent_id'] === null;
+  if (fit.value === payload && !isNullParent) return { envelope, isWhole: true };
+  const { parent_agent_id: _, ...rest } = value;
+  const head = { ...rest, ...(parent !== undefined && { parent_agent_id: parent }) };
+  return {
+    envelope: { ...head, payload: fit.value } as unknown as Envelope, // as its type wants it
+    isWhole: fit.isWhole,
+  };
+}
+
+/** Numbers begin with 1, and each envelope names one before it. */
+const isPlace = (seq: unknown, prev: unknown): boolean =>
+  seq === null ||
+  (isCount(seq) &&
+    Number(seq) > 0 &&
+    (prev === null || (isCount(prev) && Number(prev) < Number(seq))));
+
+/** A page of the log with the envelopes that can be used, and how many cannot; null where it is none. Never throws. */
+export function readRefill(value: unknown): (Refill & { readonly ignored: number }) | null {
+  try {
+    if (!isRecord(value)) return null;
+    const { session_id, execution_id, envelopes, seq, more } = value;
+    const isPage =
+      (execution_id === null || isName(execution_id)) && isName(session_id) && isCount(seq);
+    if (!isPage || !Array.isArray(envelopes)) return null;
+    const fit: Envelope[] = [];
+    let ignored = 0;
+    for (const one of envelopes) {
+      const read = readEnvelope(one);
+      if (!read?.isWhole) ignored += 1;
+      if (read && read.envelope.session_id === session_id) fit.push(read.envelope);
+    }
+    return {
+      session_id: session_id as string,
+      execution_id: execution_id as string | null,
+      envelopes: fit,
+      seq: seq as number,
+      more: more === true,
+      ignored,
+    };
+  } catch {
+    return null;
+  }
+}

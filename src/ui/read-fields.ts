@@ -1,0 +1,94 @@
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import { isRecord, own } from '../json.ts';
+import { boundedText } from './bounded.ts';
+import { isCut } from './rows.ts';
+
+/** Whether a value can be used. */
+export type Check = (value: unknown) => boolean;
+
+/** A field that is needed, or one with a value that takes the place of what cannot be used. */
+export interface Field {
+  readonly fits: Check;
+  readonly otherwise?: unknown;
+  /** It may be missing. */
+  readonly isOptional?: true;
+}
+
+/** By name, as they are walked through for every record. */
+export type Fields = readonly (readonly [name: string, field: Field])[];
+
+export const fieldsOf = (fields: Readonly<Record<string, Field | undefined>>): Fields =>
+  Object.entries(fields).flatMap(([name, field]) => (field ? [[name, field] as const] : []));
+
+const LONGEST_NAME = 1_024;
+
+export const isText: Check = (value) => typeof value === 'string';
+export const isName: Check = (value) => typeof value === 'string' && value.length <= LONGEST_NAME;
+const isShort: Check = (value) => typeof value === 'string' && value.length <= 10_000;
+export const isYesNo: Check = (value) => typeof value === 'boolean';
+export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+export const isAmount: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1e15;
+export const isTextOrCut: Check = (value) => isText(value) || (isCut(value) && isName(value.ref));
+export const isRemedy: Check = (value) =>
+  isRecord(value) &&
+  isShort(value['text']) &&
+  (value['option'] === undefined || isName(value['option']));
+export const isUsage: Check = (value) =>
+  isRecord(value) && ['input', 'output', 'total'].every((name) => isAmount(own(value, name)));
+export const orNull =
+  (fits: Check): Check =>
+  (value) =>
+    value === null || fits(value);
+
+export const must = (fits: Check): Field => ({ fits });
+export const may = (fits: Check, otherwise: unknown): Field => ({ fits, otherwise });
+export const maybe = (fits: Check, otherwise: unknown): Field => ({
+  fits,
+  otherwise,
+  isOptional: true,
+});
+
+const statuses: Readonly<Record<BroadcastStatus, true>> = {
+  idle: true,
+  processing: true,
+  paused: true,
+  completed: true,
+  stopped: true,
+  cancelled: true,
+  failed: true,
+};
+export const isStatus = (value: unknown): value is BroadcastStatus =>
+  typeof value === 'string' && Object.hasOwn(statuses, value);
+
+/**
+ * A record whose fields can be used; null where one that is needed cannot. Texts are cut, other fields are left as they
+ * are, and a record that needs no change is the same object.
+ */
+export function readFields(
+  wanted: Fields,
+  record: Record<string, unknown>,
+): { readonly value: Record<string, unknown>; readonly isWhole: boolean } | null {
+  let fit = record;
+  let isWhole = true;
+  for (const [name, field] of wanted) {
+    const value = own(record, name);
+    if (value === undefined && field.isOptional) continue;
+    if (value !== undefined && field.fits(value)) {
+      const short = bounded(value);
+      if (short !== value) fit = { ...fit, [name]: short };
+      continue;
+    }
+    if (!('otherwise' in field)) return null;
+    fit = { ...fit, [name]: field.otherwise };
+    isWhole = false;
+  }
+  return { value: fit, isWhole };
+}
+
+function bounded(value: unknown): unknown {
+  if (typeof value === 'string') return boundedText(value);
+  if (!isCut(value)) return value;
+  const { summary, ref } = value;
+  const short = boundedText(summary);
+  return short === summary ? value : { summary: short, ref };
+}
