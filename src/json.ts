@@ -11,10 +11,6 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an object has under a name that came from elsewhere: never what every object inherits. */
-export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(record, name) ? record[name] : undefined;
-
 export type Parsed =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: string };
