@@ -1,8 +1,7 @@
-import { parseJson, type JsonValue } from '../json.ts';
+import { MOST_LEVELS, parseJson, type JsonValue } from '../json.ts';
 
 /** What a screen takes of one value: more is cut, or not shown. */
 export const MOST_CHARS = 1_000_000;
-const MOST_DEPTH = 64;
 const MOST_VALUES = 50_000;
 
 /** Whether a value is JSON that a screen can lay out: not nested too deep, not too large, and not within itself. */
@@ -13,7 +12,7 @@ export function isBounded(value: unknown): value is JsonValue {
     if (typeof one === 'string') return (chars -= one.length) >= 0;
     if (one === null || one === undefined || typeof one === 'boolean' || typeof one === 'number')
       return true;
-    if (typeof one !== 'object' || depth === MOST_DEPTH) return false;
+    if (typeof one !== 'object' || depth === MOST_LEVELS) return false;
     const list = Array.isArray(one);
     const keys = list ? null : Object.keys(one);
     const items: readonly unknown[] = list ? one : Object.values(one);

@@ -247,7 +247,7 @@ describe('D90: ids and names that every object inherits', () => {
   it.each(names)('%s as execution, agent, message, call and tool', (name) => {
     const wire = new Wire(name);
     const from = { agent_id: name };
-    const inside = { agent_id: `${name}`, parent_agent_id: 'root' };
+    const inside = { agent_id: name, parent_agent_id: 'root' };
     wire.begin();
     wire.step(1, from);
     wire.chunk(name, 'We ', 1, 1, from);
@@ -346,7 +346,7 @@ it('texts and arguments are bounded, however many pieces bring them', () => {
 
 it('a state of 0.1.0, which counts nothing, is taken up', () => {
   const { ignored: _, ...old } = JSON.parse(JSON.stringify(reduceAll(run.slice(0, 6)))) as UiState;
-  const state = reduceEnvelope(old as UiState, null as never);
+  const state = reduceEnvelope(old, null as never);
   expect(state.ignored).toBe(1);
   expect(said(reduceAll(run.slice(6), state))).toEqual(said(reduceAll(run.slice(6), old)));
 });
