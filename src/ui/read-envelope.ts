@@ -121,11 +121,9 @@ function checked(value: Record<string, unknown>): ReadEnvelope | null {
   const isHead =
     [type, session_id, execution_id, agent_id, timestamp].every(isName) &&
     (parent === undefined || isName(parent)) &&
-    isPlace(seq, prev ?? null) &&
+    (!isNumbered(type) || isPlace(seq, prev ?? null)) &&
     isRecord(payload);
   if (!isHead || typeof type !== 'string' || !isRecord(payload)) return null;
-  const isNumbered = type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
-  if (isNumbered === (seq === null)) return null;
   const envelope = value as unknown as Envelope; // checked above; the payload follows
   const wanted = payloads.get(type);
   if (!wanted) return LATER.test(type) ? { envelope, isWhole: false } : null;
@@ -141,12 +139,15 @@ function checked(value: Record<string, unknown>): ReadEnvelope | null {
   };
 }
 
+/** Chunks and deltas are in no log. */
+export const isNumbered = (type: unknown): boolean =>
+  type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
+
 /** Numbers begin with 1, and each envelope names one before it. */
 const isPlace = (seq: unknown, prev: unknown): boolean =>
-  seq === null ||
-  (isCount(seq) &&
-    Number(seq) > 0 &&
-    (prev === null || (isCount(prev) && Number(prev) < Number(seq))));
+  isCount(seq) &&
+  Number(seq) > 0 &&
+  (prev === null || (isCount(prev) && Number(prev) < Number(seq)));
 
 /** A page of the log with the envelopes that can be used, and how many cannot; null where it is none. Never throws. */
 export function readRefill(value: unknown): (Refill & { readonly ignored: number }) | null {

@@ -20,7 +20,8 @@ export type Fields = readonly (readonly [name: string, field: Field])[];
 export const fieldsOf = (fields: Readonly<Record<string, Field | undefined>>): Fields =>
   Object.entries(fields).flatMap(([name, field]) => (field ? [[name, field] as const] : []));
 
-const LONGEST_NAME = 1_024;
+/** Far beyond every id that is made, and yet a bound. */
+const LONGEST_NAME = 200_000;
 
 export const isText: Check = (value) => typeof value === 'string';
 export const isName: Check = (value) => typeof value === 'string' && value.length <= LONGEST_NAME;

@@ -2,7 +2,7 @@ import type { Envelope, Refill } from '../broadcasting/envelope.ts';
 import { bookOf, isForeign, stateOf, withIgnored, type Book } from './book.ts';
 import { withChunk, withDelta, withoutOver } from './live-book.ts';
 import { withEntries, type Entry } from './log-window.ts';
-import { readEnvelope, readRefill } from './read-envelope.ts';
+import { isNumbered, readEnvelope, readRefill } from './read-envelope.ts';
 import { confirmed } from './sent-messages.ts';
 import type { UiState } from './ui-state.ts';
 
@@ -60,7 +60,9 @@ export function skipGap(state: UiState): UiState {
 
 const entriesOf = (envelopes: readonly Envelope[]): Entry[] =>
   envelopes.flatMap((what) =>
-    what.seq === null ? [] : { executionId: what.execution_id, seq: what.seq, what },
+    what.seq === null || !isNumbered(what.type)
+      ? []
+      : { executionId: what.execution_id, seq: what.seq, what },
   );
 
 function withLog(book: Book, sessionId: string | null, entries: readonly Entry[]): Book {
