@@ -1,7 +1,7 @@
 import { Cancelled } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
+import { streamOf, type TextStream } from '../errors/redactor.ts';
 import { RedactedDeltas } from '../events/redacted-deltas.ts';
-import { RedactedText } from '../events/redacted-text.ts';
 import { callId, isUsableCallId } from '../ids.ts';
 import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
@@ -27,7 +27,7 @@ export class ModelAnswer {
   readonly #names: string[] = [];
   readonly #deltas: RedactedDeltas[] = [];
   #hold: ContentHold | null = null;
-  #text: RedactedText | null = null;
+  #text: TextStream | null = null;
   #partial: PartialAnswer = {};
   #closed = false;
 
@@ -87,13 +87,12 @@ export class ModelAnswer {
     if (text === '') return;
     const { events, redactor } = this.#run;
     this.#draft.shown += text;
-    if (events.wants('StreamChunk'))
-      this.#tell((this.#text ??= new RedactedText(redactor)).push(text));
+    if (events.wants('StreamChunk')) this.#tell((this.#text ??= streamOf(redactor)).push(text));
   }
 
   /** Nothing more comes: what could have become a secret has not, or is hidden. */
   #showRest(): void {
-    if (this.#text) this.#tell(this.#text.release());
+    if (this.#text) this.#tell(this.#text.end());
   }
 
   #tell(content: string): void {

@@ -1,7 +1,8 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
-import { defaultRedactor, REDACTED } from '../errors/redactor.ts';
+import { withoutKnown } from '../errors/known-secrets.ts';
 import { logStack } from '../errors/log-text.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
 import { visibleLines, visibleText } from '../visible-text.ts';
 import { commandName } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';
@@ -79,9 +80,12 @@ function stacksOf(error: unknown): string {
 
 /** Keys of the environment, whatever they look like. */
 function withoutKeys({ env }: CliIo, text: string): string {
-  let clean = text;
-  for (const [name, value] of Object.entries(env))
-    if (value && value.length >= 8 && defaultRedactor.isSecretKey(name))
-      clean = clean.replaceAll(value, REDACTED);
-  return clean;
+  const secrets = Object.entries(env)
+    .filter(([name]) => defaultRedactor.isSecretKey(name))
+    // PWD is the folder
+    .filter(([, value]) => !value?.startsWith('/'));
+  return withoutKnown(
+    text,
+    secrets.flatMap(([, value]) => value ?? []),
+  );
 }

@@ -1,13 +1,22 @@
 import { isRecord, parseJson } from '../json.ts';
+import { REDACTED } from './reading.ts';
+import { keyReader, type KeyKind } from './secret-keys.ts';
+import { hasTrigger, SecretScanner, type TextStream } from './secret-scanner.ts';
+import { matchesBlanks, WordStream } from './word-stream.ts';
+
+export { REDACTED } from './reading.ts';
+export type { TextStream } from './secret-scanner.ts';
 
 /** Hides secrets in anything that leaves the run: events, logs, errors, UI reads. Never changes its input. */
 export interface Redactor {
   text(text: string): string;
   value<T>(value: T): T;
   isSecretKey(key: string): boolean;
+  /** The same as `text` for text that arrives in pieces. Without it, streamed text is held back word by word. */
+  stream?(): TextStream;
+  /** Whether a value is hidden because of its key. Without it, texts, lists and objects under a secret key are. */
+  hidesUnder?(key: string, value: unknown): boolean;
 }
-
-export const REDACTED = '[redacted]';
 
 /** Deeper than data is, and far from what the stack can take. */
 const MOST_DEPTH = 200;
@@ -15,60 +24,25 @@ const MOST_DEPTH = 200;
 interface KnownKey {
   /** As it is shown. */
   readonly name: string;
-  readonly isSecret: boolean;
+  readonly kind: KeyKind;
 }
-
-const secretKeys =
-  'authorization proxyauthorization token idtoken cookie setcookie credential connectionstring';
-
-/** Also behind a prefix, as in `dbPassword` or `OPENAI_API_KEY`; a bare `token` is not, for pages have tokens too. */
-const secretEndings =
-  /(?:password|passwd|passphrase|secret|credentials|(?:api|secret|private|access)key|(?:access|refresh|auth|bearer|session)token)$/;
-
-/** None may look through a long text again from each of its places: what could is bounded. */
-const secretPatterns: readonly RegExp[] = [
-  /\b(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_])*[A-Za-z0-9_-]{16,}/g,
-  /\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi,
-  /(?<=\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:basic|digest|token)\s{1,4})[^\s"']+/gi,
-  /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
-  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
-  /\bxox[abeprs]-[A-Za-z0-9-]{10,}/g,
-  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
-  /\bAIza[0-9A-Za-z_-]{30,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /(?<=:\/\/[^\s/:@]*:)[^\s/]+(?=@)/g,
-];
-
-/** Its first part alone is no secret; it is taken too, so that a long one is not looked through again from each place. */
-const jwt = /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,})?/g;
-/** `"password": "` inside a text, at any depth of escaping: bodies often travel as JSON in a string. */
-const quotedKey = /(\\{0,31}["'])([\w.-]{2,64})\1\s*:\s*(\\{0,31}["'])/g;
-/** `api_key=…` in an address or a dump of the environment. */
-const assignment = /(?<![\w.-])([\w.-]{2,64})=([^\s&;,"']+)/g;
 
 /** With the built-in keys and patterns and these besides; patterns are global. */
 export function makeRedactor(
   moreKeys: readonly string[] = [],
-  morePatterns: readonly RegExp[] = [],
+  patterns: readonly RegExp[] = [],
 ): Redactor {
-  const keys = new Set([...secretKeys.split(' '), ...moreKeys.map(plainKey)]);
-  const patterns = [...secretPatterns, ...morePatterns];
-  const isSecretKey = (key: string): boolean => {
-    const plain = plainKey(key);
-    return keys.has(plain) || secretEndings.test(plain);
-  };
+  const kindOf = keyReader(moreKeys);
 
   const text = (input: string): string => {
-    let output = /^\s*[[{]/.test(input) ? jsonText(input) : input;
-    for (const pattern of patterns) output = output.replace(pattern, REDACTED);
-    if (output.includes('eyJ'))
-      output = output.replace(jwt, (found) => (found.includes('.') ? REDACTED : found));
-    if (output.includes('='))
-      output = output.replace(assignment, (whole, key: string) =>
-        isSecretKey(key) ? `${key}=${REDACTED}` : whole,
-      );
-    return output.includes(':') ? withoutQuotedSecrets(output, isSecretKey) : output;
+    const json = /^\s*[[{]/.test(input) ? jsonText(input) : input;
+    if (!hasTrigger(json)) return withoutPatterns(json);
+    const scanner = new SecretScanner(kindOf);
+    return withoutPatterns(scanner.push(json) + scanner.end());
   };
+
+  const withoutPatterns = (input: string): string =>
+    patterns.reduce((output, pattern) => output.replace(pattern, REDACTED), input);
 
   const jsonText = (input: string): string => {
     const parsed = parseJson(input);
@@ -83,7 +57,7 @@ export function makeRedactor(
   const keyOf = (key: string): KnownKey => {
     const found = known.get(key);
     if (found) return found;
-    const made = { name: text(key), isSecret: isSecretKey(key) };
+    const made = { name: text(key), kind: kindOf(key) };
     if (known.size < 2_000 && key.length <= 64) known.set(key, made);
     return made;
   };
@@ -95,17 +69,40 @@ export function makeRedactor(
     if (Array.isArray(value)) return mapped(value, (item) => walk(item, depth + 1));
     if (isRecord(value) && typeof value['toJSON'] === 'function')
       return walk((value as { toJSON(): unknown }).toJSON(), depth + 1);
+    const entries = Object.entries(value);
+    const named = entries.length <= 4 ? namedSecret(value, kindOf) : null;
     let changed = false;
-    const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-      const { name, isSecret } = keyOf(key);
-      const next = isSecret && isHideable(inner) ? REDACTED : walk(inner, depth + 1);
-      changed ||= next !== inner || name !== key;
-      return [name, next];
+    const next = entries.map(([key, inner]): [string, unknown] => {
+      const { name, kind } = key === named ? secretValue : keyOf(key);
+      const shown = isHidden(kind, inner) ? REDACTED : walk(inner, depth + 1);
+      changed ||= shown !== inner || name !== key;
+      return [name, shown];
     });
-    return changed ? Object.fromEntries(entries) : value;
+    return changed ? Object.fromEntries(next) : value;
   };
 
-  return { text, value: <T>(value: T): T => walk(value) as T, isSecretKey };
+  return {
+    text,
+    value: <T>(value: T): T => walk(value) as T,
+    isSecretKey: (key) => kindOf(key) !== null,
+    hidesUnder: (key, value) => isHidden(kindOf(key), value),
+    stream: () => {
+      const scanner = new SecretScanner(kindOf);
+      if (patterns.length === 0) return scanner;
+      return piped(scanner, new WordStream(withoutPatterns, patterns.some(matchesBlanks) ? 8 : 1));
+    },
+  };
+}
+
+const secretValue: KnownKey = { name: 'value', kind: 'secret' };
+
+/** `{ name: 'Cookie', value: … }`, as headers and variables are listed: the key whose value is secret. */
+function namedSecret(record: object, kindOf: (key: string) => KeyKind): 'value' | null {
+  const { name, key, value } = record as Record<string, unknown>;
+  const label = name ?? key;
+  return typeof label === 'string' && typeof value === 'string' && kindOf(label) !== null
+    ? 'value'
+    : null;
 }
 
 /** Hides what either of the two hides. */
@@ -116,33 +113,21 @@ export const bothRedactors = (a: Redactor, b: Redactor): Redactor =>
         text: (text) => b.text(a.text(text)),
         value: (value) => b.value(a.value(value)),
         isSecretKey: (key) => a.isSecretKey(key) || b.isSecretKey(key),
+        hidesUnder: (key, value) => hidesUnder(a, key, value) || hidesUnder(b, key, value),
+        stream: () => piped(streamOf(a), streamOf(b)),
       };
 
-/** For JSON that is cut off or stands between other words; what is whole was read as JSON before. */
-function withoutQuotedSecrets(text: string, isSecretKey: (key: string) => boolean): string {
-  let output = '';
-  let done = 0;
-  for (const { 0: opening, 2: key = '', 3: quote = '', index } of text.matchAll(quotedKey)) {
-    const start = index + opening.length;
-    if (start < done || !isSecretKey(key)) continue;
-    const end = endOfString(text, start, quote);
-    output += text.slice(done, start) + (end > start ? REDACTED : '');
-    done = end;
-  }
-  return done === 0 ? text : output + text.slice(done);
-}
+/** Redacts text that arrives in pieces; a redactor without a stream of its own knows secrets of any shape. */
+export const streamOf = (redactor: Redactor): TextStream =>
+  redactor.stream?.() ?? new WordStream((text) => redactor.text(text), 4);
 
-/** A quote inside is escaped once more than the quote that opened the string, and so are backslashes. */
-function endOfString(text: string, start: number, quote: string): number {
-  const own = quote.length - 1;
-  for (let i = start; i < text.length; i++) {
-    if (text[i] !== quote[own]) continue;
-    let slashes = 0;
-    while (slashes < i - start && text[i - 1 - slashes] === '\\') slashes += 1;
-    if (slashes >= own && (slashes - own) % (2 * (own + 1)) === 0) return i - own;
-  }
-  return text.length;
-}
+export const hidesUnder = (redactor: Redactor, key: string, value: unknown): boolean =>
+  redactor.hidesUnder?.(key, value) ?? (redactor.isSecretKey(key) && isHidden('secret', value));
+
+const piped = (first: TextStream, second: TextStream): TextStream => ({
+  push: (piece) => second.push(first.push(piece)),
+  end: () => second.push(first.end()) + second.end(),
+});
 
 /** Looked at level by level, for the stack cannot take what is too deep. */
 function isTooDeep(value: unknown): boolean {
@@ -156,11 +141,12 @@ function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-const plainKey = (key: string): string => key.toLowerCase().replace(/[-_.\s]/g, '');
-
-/** Numbers under `token` are counts, not secrets. */
-const isHideable = (value: unknown): boolean =>
-  (typeof value === 'string' && value !== '') || (typeof value === 'object' && value !== null);
+/** Numbers are counts, unless they stand under a password. */
+const isHidden = (kind: KeyKind, value: unknown): boolean => {
+  if (kind === null || value === null || value === '') return false;
+  if (typeof value === 'number') return kind === 'password' && Math.abs(value) >= 1_000;
+  return typeof value === 'string' || typeof value === 'object';
+};
 
 function mapped(list: readonly unknown[], fn: (item: unknown) => unknown): readonly unknown[] {
   const next = list.map((item) => fn(item));

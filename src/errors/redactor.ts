@@ -1,7 +1,15 @@
 import { invalidOption } from './agent-error.ts';
 import { makeRedactor, type Redactor } from './make-redactor.ts';
 
-export { bothRedactors, defaultRedactor, REDACTED, type Redactor } from './make-redactor.ts';
+export {
+  bothRedactors,
+  defaultRedactor,
+  hidesUnder,
+  REDACTED,
+  streamOf,
+  type Redactor,
+  type TextStream,
+} from './make-redactor.ts';
 
 export interface RedactorOptions {
   /** Further key names whose values are hidden, compared without case, `-`, `_` and `.`. */

@@ -1,5 +1,9 @@
-import { REDACTED, type Redactor } from '../errors/redactor.ts';
+import { hidesUnder, REDACTED, type Redactor } from '../errors/redactor.ts';
 import { parseJson } from '../json.ts';
+
+/** What ends a number or a word. */
+const structure = /[\s{}[\],:"]/g;
+const stringEnd = /["\\]/g;
 
 /**
  * Redacts JSON that arrives in pieces; read together, what was shown is what `redactor.value` makes of the whole.
@@ -9,11 +13,14 @@ export class RedactedDeltas {
   readonly #redactor: Redactor;
   #inString = false;
   #escaped = false;
-  /** The string or bare word that is arriving, as written. */
+  /** The string or bare word that is arriving, as written; nothing of a value that is hidden anyway. */
   #held = '';
   /** The last string: the key, once a colon follows. */
   #last = '';
-  #isSecretNext = false;
+  /** Null where the next value stands under no key. */
+  #key: string | null = null;
+  /** What `name` or `key` said in this object: `{ "name": "Cookie", "value": … }`. */
+  #label = '';
   /** How deep inside the value of a secret key. */
   #hidden = 0;
   #isBroken = false;
@@ -25,24 +32,31 @@ export class RedactedDeltas {
   /** What may be shown now. */
   push(delta: string): string {
     let shown = '';
-    for (const char of delta) {
-      if (this.#isBroken) break;
-      shown += this.#inString ? this.#inside(char) : this.#outside(char);
+    for (let at = 0; at < delta.length && !this.#isBroken;) {
+      const pattern = this.#inString ? stringEnd : structure;
+      pattern.lastIndex = this.#escaped ? at + 1 : at;
+      this.#escaped = false;
+      const found = pattern.exec(delta);
+      const end = found?.index ?? delta.length;
+      if (!this.#inString || this.#hidden === 0) this.#held += delta.slice(at, end);
+      if (found === null) break;
+      shown += this.#inString ? this.#inside(found[0]) : this.#outside(found[0]);
+      at = end + 1;
     }
     return shown;
   }
 
   #inside(char: string): string {
-    if (char === '"' && !this.#escaped) return this.#string(this.#take());
-    this.#escaped = char === '\\' && !this.#escaped;
-    this.#held += char;
+    if (char === '"') return this.#string(this.#take());
+    this.#escaped = true;
+    if (this.#hidden === 0) this.#held += char;
     return '';
   }
 
   #outside(char: string): string {
-    if (char === '"' && this.#held === '') this.#inString = true;
-    else if (/[\s{}[\],:]/.test(char)) return this.#word(this.#take()) + this.#structure(char);
-    else this.#held += char;
+    if (char !== '"') return this.#word(this.#take()) + this.#structure(char);
+    if (this.#held === '') this.#inString = true;
+    else this.#isBroken = true;
     return '';
   }
 
@@ -54,21 +68,25 @@ export class RedactedDeltas {
 
   #string(raw: string): string {
     this.#inString = false;
-    const parsed = parseJson(`"${raw}"`);
-    const text = parsed.ok && typeof parsed.value === 'string' ? parsed.value : raw;
-    this.#last = text;
     if (this.#hidden > 0) return '';
-    const redacted = this.#isSecretNext && text !== '' ? REDACTED : this.#redactor.text(text);
-    this.#isSecretNext = false;
+    const parsed = raw.includes('\\') ? parseJson(`"${raw}"`) : null;
+    const text = parsed?.ok && typeof parsed.value === 'string' ? parsed.value : raw;
+    this.#last = text;
+    const redacted = this.#isHidden(text) ? REDACTED : this.#redactor.text(text);
+    if (this.#key === 'name' || this.#key === 'key') this.#label = text;
+    this.#key = null;
     return redacted === text ? `"${raw}"` : JSON.stringify(redacted);
   }
 
   /** Numbers, true, false and null: whatever else stands outside of strings is no JSON. */
   #word(word: string): string {
     if (word === '') return '';
-    this.#isBroken = !parseJson(word).ok;
-    this.#isSecretNext = false;
-    return this.#isBroken || this.#hidden > 0 ? '' : word;
+    const parsed = parseJson(word);
+    this.#isBroken = !parsed.ok;
+    const isHidden = parsed.ok && this.#isHidden(parsed.value);
+    this.#key = null;
+    if (this.#isBroken || this.#hidden > 0) return '';
+    return isHidden ? JSON.stringify(REDACTED) : word;
   }
 
   #structure(char: string): string {
@@ -79,12 +97,25 @@ export class RedactedDeltas {
       this.#hidden += opens ? 1 : closes ? -1 : 0;
       return '';
     }
-    if (opens && this.#isSecretNext) {
+    if (opens && this.#isHidden(container)) {
       this.#hidden = 1;
-      this.#isSecretNext = false;
+      this.#key = null;
       return JSON.stringify(REDACTED);
     }
-    if (char === ':') this.#isSecretNext = this.#redactor.isSecretKey(this.#last);
+    if (opens) this.#key = null;
+    if (char === '{' || char === '}') this.#label = '';
+    if (char === ':') this.#key = this.#last;
     return char;
   }
+
+  #isHidden(value: unknown): boolean {
+    if (this.#key === null) return false;
+    const isLabelled = this.#key === 'value' && this.#label !== '' && typeof value === 'string';
+    return (
+      hidesUnder(this.#redactor, this.#key, value) ||
+      (isLabelled && this.#redactor.isSecretKey(this.#label))
+    );
+  }
 }
+
+const container = Object.freeze({});

@@ -1,7 +1,8 @@
 import type { OpenAI } from 'openai';
 import type { Clock } from '../../clock.ts';
 import { AgentError, invalidOption } from '../../errors/agent-error.ts';
-import { defaultRedactor, REDACTED } from '../../errors/redactor.ts';
+import { withoutKnown } from '../../errors/known-secrets.ts';
+import { defaultRedactor } from '../../errors/redactor.ts';
 import { modelCallFailed, readFailure } from '../inference-error.ts';
 import { providerError } from './provider-error.ts';
 import { headerMap } from './retry-after.ts';
@@ -144,19 +145,15 @@ export function secretsOf(options: OpenAIConnection): readonly string[] {
   ];
   return [...headers, ...keys, environment('OPENAI_API_KEY')]
     .filter((secret) => typeof secret === 'string')
-    .map((secret) => secret.trim())
-    .filter((secret) => secret.length >= 4)
-    .toSorted((a, b) => b.length - a.length);
+    .filter((secret) => secret !== '');
 }
 
 /** The same failure without any of the secrets in it. */
 export function withoutSecrets(thrown: unknown, secrets: readonly string[]): unknown {
   if (!AgentError.is(thrown, 'model_call_failed')) return thrown;
   const { report, partial } = readFailure(thrown);
-  const found = secrets.filter((secret) => report.message.includes(secret));
-  if (found.length === 0) return thrown;
-  const message = found.reduce((text, secret) => text.replaceAll(secret, REDACTED), report.message);
-  return modelCallFailed({ ...report, message }, partial);
+  const message = withoutKnown(report.message, secrets);
+  return message === report.message ? thrown : modelCallFailed({ ...report, message }, partial);
 }
 
 export function checkAddress(baseURL: string | undefined): void {

@@ -1,0 +1,36 @@
+import { REDACTED } from './reading.ts';
+
+/** What people write where a key is asked for and none is needed. */
+const dummies = new Set(
+  (
+    'none null nil undefined true false test testing dummy empty example placeholder key apikey api-key secret token password ' +
+    'ollama lmstudio lm-studio vllm llama local localhost default unused no-key not-needed sk-no-key-required anything whatever ' +
+    'changeme xxx xxxx foo bar abc 123 1234 12345'
+  ).split(' '),
+);
+
+/** Shorter ones are words, and stand in other words. */
+const LONG = 16;
+
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+
+/**
+ * Hides secrets that are known by their value, such as a key that a provider repeats in its error. A short one is hidden
+ * where it stands alone, not inside of a word, and a dummy such as `none` is no secret.
+ */
+export function withoutKnown(text: string, secrets: readonly string[]): string {
+  const known = [...new Set(secrets.map((secret) => secret.trim()))]
+    .filter((secret) => secret.length >= 4 && !dummies.has(secret.toLowerCase()))
+    .filter((secret) => text.includes(secret))
+    .toSorted((a, b) => b.length - a.length);
+  return known.reduce(
+    (output, secret) =>
+      secret.length >= LONG
+        ? output.replaceAll(secret, REDACTED)
+        : output.replaceAll(
+            new RegExp(`(?<![A-Za-z0-9])${escapeRegExp(secret)}(?![A-Za-z0-9])`, 'g'),
+            REDACTED,
+          ),
+    text,
+  );
+}

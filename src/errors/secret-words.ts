@@ -1,0 +1,59 @@
+/** Words that stand behind the name of a secret and are none: what is said about it, types, empty values. */
+const plainWords = new Set(
+  (
+    'true false null nil none undefined nan yes no on off ok string number boolean bool int integer str any unknown object ' +
+    'array bytes optional required missing invalid expired empty unset hidden masked redacted incorrect wrong unauthorized ' +
+    'forbidden denied valid set changed updated rotated revoked rejected mismatch needed blank include omit same-origin n/a ' +
+    'tbd todo await new return function async basic bearer digest token password secret sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt argon2 argon2id ' +
+    'base64 base32 oauth oauth2 jwt rs256 hs256 es256 aes128 aes256 aes-256 utf8 utf-8'
+  ).split(' '),
+);
+
+/** Where code takes the value from, and what stands for a value in a manual. */
+const source = new RegExp(
+  [
+    String.raw`^(?:process\.env|os\.(?:environ|getenv)|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
+    String.raw`^[A-Za-z_$.]{1,64}\([\w$.'"]{0,64}\)?[;,.)]{0,8}$`,
+    String.raw`^(?:\$\{|\$\(|\{\{|\[redacted)`,
+    String.raw`^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)\W?$`,
+    String.raw`^<[A-Za-z][\w.-]{0,64}>?\W?$`,
+    String.raw`^\{[\w.]{1,64}\}\W?$`,
+    String.raw`^%(?:[sd]|\w{1,64}%|\(\w{1,64}\)s)\W?$`,
+    String.raw`^(?:\*{2,}|\.{3}|…|x{4,}$)`,
+  ].join('|'),
+  'i',
+);
+
+/** Whether the text behind the name of a secret is a word about it, or code that reads it; `isKey` knows names of secrets. */
+export function isReference(value: string, isKey: (name: string) => boolean): boolean {
+  const plain = /\w$/.test(value) ? value : value.replace(/[).,;:!?\]}*_]{1,16}$/, '');
+  if (plainWords.has(plain.toLowerCase())) return true;
+  const isName = /^[\w$.]{1,64}$/.test(plain);
+  // `password: newPassword`, `token=row.token`
+  if (isName && isKey(plain.slice(plain.lastIndexOf('.') + 1))) return true;
+  if (!/[A-Za-z0-9]/.test(plain)) return true;
+  return !/^\w+$/.test(value) || value.startsWith('xxxx') ? source.test(value) : false;
+}
+
+/** Whether a word looks made by a machine, or like a password: no word of a sentence has digits or signs in it. */
+export function looksSecret(value: string): boolean {
+  const word = value.replace(/^[("'*_]{1,3}|[).,;:!?'"\]}*_]{1,16}$/g, '');
+  if (word.length >= LONG_WORD) return true;
+  if (word.length < 4 || /^v?\d{1,4}[.:-]?[\d.]*[a-z]*$|^\d+$/i.test(word)) return false;
+  const hasDigit = /\d/.test(word);
+  const hasLetter = /[A-Za-z]/.test(word);
+  return (hasDigit && hasLetter) || (word.length >= 6 && /[!@#$%^&*+=~|\\]/.test(word));
+}
+
+/** Longer than words are. */
+const LONG_WORD = 32;
+
+/** Whether base64 stands for a text that fits; its last letters may be missing. */
+export function decodesTo(encoded: string, fits: (text: string) => boolean): boolean {
+  const plain = encoded
+    .replace(/-/g, '+')
+    .replace(/_/g, '/')
+    .replace(/={0,2}$/, '');
+  const whole = plain.slice(0, plain.length - (plain.length % 4 === 1 ? 1 : 0));
+  return /^[A-Za-z0-9+/]+$/.test(whole) && fits(atob(whole));
+}
