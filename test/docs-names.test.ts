@@ -23,7 +23,8 @@ const inside = new Set(sources.flatMap(wordsIn));
 /** Names that pages speak about and that are not ours: add to it what is, and mend what is not. */
 const ofOthers = new Set(
   [
-    'JSON stringify parse toString innerHTML', // JavaScript and the browser
+    'JSON stringify parse toString innerHTML inspect', // JavaScript, Node and the browser
+    'clientSecret privateKey', // names of secrets
     'useChat onData onFinish resumeStream addToolOutput streamText generateText fullStream ToolLoopAgent google', // AI SDK
     'getStateHistory interrupt Command RetryPolicy createReactAgent', // LangGraph
     'RunState fromString outputType', // OpenAI Agents
