@@ -37,11 +37,18 @@ async function send(runtime: SessionRuntime, session: Session, ask: NewMessage):
       owner,
       ...(executionId !== undefined && { executionId }),
     });
-    return { executionId: sent.executionId ?? '', after: 0 };
+    if (executionId === undefined || !(await isEarlier(runtime, sent)))
+      return { executionId: sent.executionId ?? '', after: 0 };
   } catch (error) {
     if (executionId === undefined || !isRefused(error)) throw error;
-    return sentBefore(runtime, session, ask, executionId);
   }
+  return sentBefore(runtime, session, ask, executionId);
+}
+
+/** Whether the answer is of an earlier turn: then the id repeats, or a message of the past is sent again. */
+async function isEarlier(runtime: SessionRuntime, sent: Session): Promise<boolean> {
+  if (sent.status === 'in_progress') return false;
+  return (await runtime.get(sent.id, sent)).executionId !== sent.executionId;
 }
 
 const isRefused = (error: unknown): boolean =>

@@ -26,13 +26,32 @@ describe('names', () => {
     expect(checkedOwner(owner)).toBe(owner);
     expect(checkedExecutionId(owner)).toBe(owner);
   });
-  it.each(['', 'a\tb', 'a\u007f', '\u0000', 'x'.repeat(201), null, undefined, {}])(
-    'no owner: %j',
-    (owner) => {
-      expect(() => checkedOwner(owner)).toThrow(refused);
-      expect(() => checkedExecutionId(owner)).toThrow(refused);
-    },
-  );
+  it.each(['.', '..'])('no new session has the id %s, which a URL drops', (id) => {
+    expect(isSessionId(id)).toBe(true);
+    expect(() => checkedSessionId(id)).toThrow(refused);
+    expect(new URL(`http://a/sessions/${encodeURIComponent(id)}/log`).pathname).not.toContain(id);
+  });
+  it.each(['a', '...', '.a', 'a..', '-', ';', ',', '=', '@', '_'])('a URL keeps %s', (id) => {
+    expect(checkedSessionId(id)).toBe(id);
+    const { pathname } = new URL(`http://a/sessions/${encodeURIComponent(id)}`);
+    expect(decodeURIComponent(pathname)).toBe(`/sessions/${id}`);
+  });
+
+  it.each([
+    '\ud800',
+    'a\udc00b',
+    '',
+    'a\tb',
+    'a\u007f',
+    '\u0000',
+    'x'.repeat(201),
+    null,
+    undefined,
+    {},
+  ])('no owner and no execution: %j', (owner) => {
+    expect(() => checkedOwner(owner)).toThrow(refused);
+    expect(() => checkedExecutionId(owner)).toThrow(refused);
+  });
 });
 
 describe('numbers', () => {

@@ -8,13 +8,25 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 export const isSessionId = (id: unknown): id is string =>
   typeof id === 'string' && SESSION_ID.test(id);
 
+/** For new sessions. A URL drops `.` and `..` from its path, so nobody could ask for such a session. */
 export function checkedSessionId(id: unknown): string {
-  if (isSessionId(id)) return id;
-  throw invalidOption('session id', id, 'up to 128 letters, digits and _-=@,.;');
+  if (isSessionId(id) && id !== '.' && id !== '..') return id;
+  throw invalidOption(
+    'session id',
+    id,
+    'up to 128 letters, digits and _-=@,.; that are not . or .. alone',
+  );
 }
 
+/** Half of a pair is no text: no URL can carry it, and databases store something else. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 const isName = (name: unknown): name is string =>
-  typeof name === 'string' && name !== '' && name.length <= 200 && !CONTROL.test(name);
+  typeof name === 'string' &&
+  name !== '' &&
+  name.length <= 200 &&
+  !CONTROL.test(name) &&
+  !LONE_SURROGATE.test(name);
 
 export function checkedOwner(owner: unknown): string {
   if (isName(owner)) return owner;
@@ -23,7 +35,7 @@ export function checkedOwner(owner: unknown): string {
 
 export function checkedExecutionId(id: unknown): string {
   if (isName(id)) return id;
-  throw invalidOption('executionId', id, 'a text of up to 200 characters that was not used before');
+  throw invalidOption('executionId', id, 'a text of up to 200 characters');
 }
 
 /** A place in a history or a log. */

@@ -13,7 +13,7 @@ import { SessionListeners } from './session-listeners.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import { isDamage } from './stores/store-errors.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
-import type { RecoverablePage, SessionStore } from './session-store.ts';
+import type { Acceptance, RecoverablePage, SessionStore } from './session-store.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
@@ -83,10 +83,10 @@ export class SessionCrew {
     queue.start((sessionId) => this.#work(sessionId));
   }
 
-  /** Refuses before anything is stored. */
-  checkRoom(): void {
-    if (this.#isClosed) throw runtimeClosed();
-    if (this.#queue.isFull) throw queueFull(this.#queue.waiting);
+  /** Why no message can be taken now, before anything is stored. */
+  refusal(): AgentError | null {
+    if (this.#isClosed) return runtimeClosed();
+    return this.#queue.isFull ? queueFull(this.#queue.waiting) : null;
   }
 
   async accept(
@@ -94,27 +94,29 @@ export class SessionCrew {
     body: CommandBody,
     given: {
       readonly executionId: string;
+      readonly contentHash?: string | null;
       readonly phases: readonly SessionPhase[];
       readonly revision?: number;
     },
-  ): Promise<boolean> {
-    const { executionId, ...condition } = given;
+  ): Promise<Acceptance> {
+    const { executionId, contentHash, ...condition } = given;
     const command = {
       kind: 'message' in body ? ('message' as const) : ('resume' as const),
       executionId,
       body: await plainBody(this.#store, body),
       at: isoTime(this.#lookup.clock.now()),
+      ...(contentHash !== undefined && { contentHash }),
     };
     const said = await this.#store.accept(id, command, condition);
     if (said === null) throw sessionNotFound(id);
-    if (said.accepted) await this.enqueue(id);
-    return said.accepted;
+    if (said.accepted || said.repeat === 'waiting') await this.enqueue(id);
+    return said;
   }
 
   async acceptResume(row: SessionRow, grant: Grants | null, isOpen: boolean): Promise<void> {
     const phases: SessionPhase[] = isOpen ? ['open', 'paused'] : ['idle', 'paused'];
     const { executionId, revision } = row;
-    const accepted = await this.accept(
+    const { accepted } = await this.accept(
       row,
       { grant },
       { executionId: executionId ?? '', phases, ...(isOpen ? {} : { revision }) },
@@ -214,9 +216,16 @@ export class SessionCrew {
     this.#notify(sessionId);
   }
 
-  /** Resolves when the execution (null: any) is neither worked on nor waits for a worker. */
-  async settled(sessionId: string, executionId: string | null): Promise<void> {
-    let wasSeen = false;
+  /**
+   * Resolves when the execution (null: any) is neither worked on nor waits for a worker. `hasBegun`: it does not wait,
+   * even if there is no log of it.
+   */
+  async settled(
+    sessionId: string,
+    executionId: string | null,
+    hasBegun: boolean = false,
+  ): Promise<void> {
+    let wasSeen = hasBegun;
     for (;;) {
       const changed = this.#nextChange(sessionId);
       const row = await this.#store.find(sessionId);

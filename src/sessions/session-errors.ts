@@ -43,7 +43,8 @@ export const idTaken = (sessionId: string): AgentError =>
 export const executionTaken = (sessionId: string, executionId: string): AgentError =>
   new AgentError(
     'conflict',
-    `Execution ${show(executionId)} of session ${show(sessionId)} has begun before. Choose another id, or leave it out.`,
+    `Execution ${show(executionId)} of session ${show(sessionId)} belongs to a message with other content. ` +
+      'Send that message again as it was, or choose another executionId.',
     { details: { sessionId, executionId } },
   );
 

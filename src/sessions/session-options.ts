@@ -15,7 +15,7 @@ export interface OwnerOptions {
 export interface CreateOptions extends OwnerOptions {
   /** Needed where the runtime has several agents. */
   readonly agent?: string;
-  /** Letters, digits and `_-=@,.;`; made up if left out. */
+  /** Letters, digits and `_-=@,.;`, but not `.` or `..`; made up if left out. */
   readonly id?: string;
   /** A conversation to begin with. */
   readonly messages?: readonly MessageInput[];
@@ -28,6 +28,7 @@ export interface SendOptions extends OwnerOptions {
   readonly wait?: boolean;
   /** What to do while the session is working. Default `refuse`, with `conflict`. */
   readonly whenBusy?: 'refuse' | 'queue';
+  /** An id of the caller's for this message. The same content sent again under it runs once; other content is refused. */
   readonly executionId?: string;
 }
 

@@ -72,10 +72,15 @@ export class SessionRuntime {
     return this.#lookup.list({ ...options, owner: checkedOwner(options.owner) });
   }
 
-  /** Hands the agent a new message. */
+  /**
+   * Hands the agent a new message. The same content under the same `executionId` runs once, ever: a repeat resolves as
+   * the first call did, with the session as it is by then.
+   */
   async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
-    const executionId = await sendMessage(this.#lookup, this.#crew, sessionId, content, options);
-    return this.#result(sessionId, options, executionId);
+    const sent = await sendMessage(this.#lookup, this.#crew, sessionId, content, options);
+    const { executionId, hasBegun } = sent;
+    const session = await this.#result(sessionId, options, executionId, hasBegun);
+    return { ...session, executionId };
   }
 
   /** Asks a running execution to pause after its step, if it would go on. */
@@ -256,10 +261,11 @@ export class SessionRuntime {
     sessionId: string,
     { owner, wait }: OwnerOptions & { readonly wait?: boolean },
     executionId: string | null,
+    hasBegun: boolean = false,
   ): Promise<Session> {
     if (wait) {
       await this.#lookup.owned(sessionId, owner);
-      await this.#crew.settled(sessionId, executionId);
+      await this.#crew.settled(sessionId, executionId, hasBegun);
     }
     const session = await this.get(sessionId, { owner });
     return wait || executionId === null ? session : { ...session, executionId };

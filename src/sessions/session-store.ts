@@ -88,6 +88,27 @@ export interface RenewedLease extends LeaseSignal {
   readonly isBusy?: true;
 }
 
+/** What a session is asked to do. */
+export interface NewCommand extends Omit<CommandRow, 'number'> {
+  readonly at: string;
+  /**
+   * Of a message: names its content, null if that is not known. The store then remembers the id of the execution as long
+   * as the session lives, and accepts no other message under it.
+   */
+  readonly contentHash?: string | null;
+}
+
+export interface Acceptance {
+  readonly accepted: boolean;
+  /** The phase that was found. */
+  readonly phase: SessionPhase;
+  /**
+   * A message with this execution id was accepted before, in whatever phase: one with the same content, which is
+   * `waiting` or whose work has `begun`, or one with `other` content.
+   */
+  readonly repeat?: 'waiting' | 'begun' | 'other';
+}
+
 export interface RowRange {
   /** Only positions below. */
   readonly before?: number;
@@ -184,13 +205,14 @@ export interface SessionStore {
 
   /**
    * Adds a command if the phase is one of `phases` and the revision, where given, is still that one; the phase is
-   * `open` from then on, unless it is `parked` and stays so. Null if there is no such session, else whether it was accepted and the phase found.
+   * `open` from then on, unless it is `parked` and stays so. A message whose execution id is remembered is not accepted
+   * in any phase: see {@link Acceptance}. Null if there is no such session.
    */
   accept(
     sessionId: string,
-    command: Omit<CommandRow, 'number'> & { readonly at: string },
+    command: NewCommand,
     condition: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
-  ): Promise<{ readonly accepted: boolean; readonly phase: SessionPhase } | null>;
+  ): Promise<Acceptance | null>;
   /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
   nextCommand(sessionId: string): Promise<CommandRow | null>;
   /**
@@ -274,13 +296,16 @@ export interface SessionStore {
   ): Promise<readonly EventRow[]>;
   blobs(sessionId: string, hashes: readonly string[]): Promise<readonly Omit<BlobRow, 'scope'>[]>;
 
-  /** Copies messages and steps below the counts, and what they refer to, into a new idle session. False as `create`. */
+  /**
+   * Copies messages and steps below the counts, what they refer to and the remembered ids of their executions into a new
+   * idle session. False as `create`.
+   */
   fork(fromId: string, session: NewSessionRow): Promise<boolean>;
   /** Leaves no row behind. False if there was none. */
   delete(sessionId: string): Promise<boolean>;
   /**
    * For sessions that nobody works on and that did not change since: drops events, and the steps, calls, agents and
-   * large values of all executions but the last.
+   * large values of all executions but the last. Remembered ids of executions stay.
    */
   prune(options: {
     readonly olderThan: string;

@@ -44,6 +44,26 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /sent twice/,
   ],
   [
+    'remembers no execution',
+    (store) => ({
+      accept: (id, { contentHash: _forgotten, ...command }, condition) =>
+        store.accept(id, command, condition),
+    }),
+    /is not accepted again, whatever the phase/,
+  ],
+  [
+    'takes any content under a known id for the same',
+    (store) => ({
+      accept: (id, command, condition) =>
+        store.accept(
+          id,
+          { ...command, ...(command.contentHash && { contentHash: 'x' }) },
+          condition,
+        ),
+    }),
+    /other content under the same id/,
+  ],
+  [
     'lets every start begin again',
     (store) => ({
       commit: (commit) =>

@@ -11,6 +11,7 @@ import { parkingCases } from './store-contract/parking-cases.ts';
 import { readingCases } from './store-contract/reading-cases.ts';
 import { makeRig, type Rig, type StoreContractCase } from './store-contract/rig.ts';
 import { recoveryCases } from './store-contract/recovery-cases.ts';
+import { repeatCases } from './store-contract/repeat-cases.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
 import { sizeCases } from './store-contract/size-cases.ts';
 
@@ -30,6 +31,7 @@ export function sessionStoreContract(
   return [
     ...sessionCases,
     ...commandCases,
+    ...repeatCases,
     ...leaseCases,
     ...attemptCases,
     ...parkingCases,

@@ -58,7 +58,7 @@ describe('a message', () => {
   });
 
   it('with an id that was used before is another message, unless the client says that it changed it', async () => {
-    const { runtime, handler } = world([[final('1')], [final('2')], [final('3')]]);
+    const { runtime, handler } = world([[final('1')], [final('2')], [final('3')], [final('4')]]);
     await chunksIn(await handler(post(submit('one', 'user-msg-1'))));
     await chunksIn(await handler(post(submit('two', 'user-msg-1'))));
     expect((await runtime.get('chat-1', ann)).messageCount).toBe(4);
@@ -66,6 +66,9 @@ describe('a message', () => {
     const edited = { ...submit('one!', 'user-msg-1'), messageId: 'user-msg-1' };
     expect(await errorIn(await handler(post(edited)))).toEqual([400, 'edit_unsupported']);
     expect((await runtime.get('chat-1', ann)).messageCount).toBe(6);
+    const said = await chunksIn(await handler(post(submit('one', 'user-msg-1'))));
+    expect(shown((await readBy(said)).message).at(-1)).toMatchObject({ text: '4' });
+    expect((await runtime.get('chat-1', ann)).messageCount).toBe(8);
   });
 
   it('takes files that come with it, and addresses only where the server allows them', async () => {

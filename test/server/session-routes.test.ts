@@ -53,6 +53,35 @@ describe('sessions', () => {
     expect((await runtime.list(ann)).sessions).toEqual([]);
   });
 
+  it('take a message once under one executionId, also after prune', async () => {
+    const { ask, runtime } = setup({ turns: [[final('Hello.')], [final('Again.')]] });
+    await ask('POST /api/sessions', { body: { id: 's' } });
+    const send = (content: string, executionId = 'order-1') =>
+      ask('POST /api/sessions/s/messages', { body: { content, executionId } });
+    expect(await send('hi')).toMatchObject({ status: 202, body: { executionId: 'order-1' } });
+    await runtime.wait('s', ann);
+    await send('more', 'order-2');
+    await runtime.wait('s', ann);
+    await runtime.prune({ olderThan: new Date(Date.now() + 1_000) });
+    expect(await send('hi')).toMatchObject({
+      status: 202,
+      body: { sessionId: 's', executionId: 'order-1', status: 'completed' },
+    });
+    expect(await send('hello')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conflict' } },
+    });
+    expect((await runtime.get('s', ann)).messageCount).toBe(4);
+  });
+
+  it.each(['.', '..', 'a/b', 'a b', '\ud800'])(
+    'refuse the id %j, which no path carries',
+    async (id) => {
+      const { ask } = setup({ turns: [] });
+      expect((await ask('POST /api/sessions', { body: { id } })).status).toBe(400);
+    },
+  );
+
   it('are listed newest change first, in pages, by agent, status and words', async () => {
     const { ask, runtime } = setup({
       turns: [[final('Hello.')]],

@@ -47,7 +47,10 @@ describe.each(places)('ids of executions (%s)', (_name, makePlace) => {
       output: 'three',
       messageCount: 8,
     });
-    expect(await codeOf(() => runtime.send('s', 'b', { ...ann, executionId: 'e2' }))).toBe(
+    expect(await runtime.send('s', 'b', { ...waiting, executionId: 'e2' })).toMatchObject({
+      messageCount: 8,
+    });
+    expect(await codeOf(() => runtime.send('s', 'c', { ...ann, executionId: 'e2' }))).toBe(
       'conflict',
     );
     await isSound(runtime, 's');

@@ -106,6 +106,7 @@ it('no migration is ever edited: add a new one at the end', () => {
     '8c1ee1a1ea2c179b',
     'e28e8f2ac50d77dd',
     'b132655ae3058e0c',
+    'ed910dd3f828bef8',
   ]);
 });
 

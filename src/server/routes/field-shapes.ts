@@ -28,8 +28,8 @@ export const oneOf = (...values: readonly string[]): Field => ({
 export const required = (field: Field): Field => ({ ...field, isRequired: true });
 
 export const newSessionId: Field = {
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_\\-=@,.;]{1,128}$' },
-  expected: 'an id that is not taken, of up to 128 letters, digits and _-=@,.;',
+  schema: { type: 'string', pattern: '^(?!\\.{1,2}$)[A-Za-z0-9_\\-=@,.;]{1,128}$' },
+  expected: 'an id that is not taken, of up to 128 letters, digits and _-=@,.; and not . or ..',
 };
 
 export const reason: Field = {

@@ -109,10 +109,14 @@ export const sessionRoutes = (
       whenBusy: oneOf('refuse', 'queue'),
       executionId: {
         schema: { type: 'string', pattern: '^[A-Za-z0-9_\\-=@,.;:~]{1,200}$' },
-        expected: 'an id for the run that was not used before, of letters, digits and _-=@,.;:~',
+        expected: 'an id of yours for the run, of up to 200 letters, digits and _-=@,.;:~',
       },
     },
-    answer: { status: 202, about: 'The message was accepted.', schema: ref('Accepted') },
+    answer: {
+      status: 202,
+      about: 'The message was accepted, now or before.',
+      schema: ref('Accepted'),
+    },
     async handle({ owner, id, body: { content, ...options } }) {
       const session: Session = await runtime.send(id, content, { owner, ...options });
       const { executionId } = session;

@@ -12,7 +12,15 @@ export interface KeptSession extends KeptLease {
   readonly changes: number;
 }
 
-export type Table = 'command' | 'message' | 'step' | 'agent' | 'call' | 'event' | 'blob';
+export type Table =
+  | 'command'
+  | 'execution'
+  | 'message'
+  | 'step'
+  | 'agent'
+  | 'call'
+  | 'event'
+  | 'blob';
 
 /** Lower case alone, so that no database can take two keys for one. */
 const escaped = (text: string): string =>

@@ -44,7 +44,7 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
   }
 }
 
-/** Messages and steps below the counts, and the large values that they may name. */
+/** Messages and steps below the counts, the large values that they may name, and the ids of their executions. */
 async function conversation(
   kv: KeyValues,
   id: string,
@@ -59,7 +59,10 @@ async function conversation(
     const { scope } = JSON.parse(value) as BlobRow;
     return scope === '' || executions.has(scope);
   });
-  return [...messages, ...steps, ...blobs];
+  const remembered = (await kv.list(under('of', id, 'execution'))).filter(([, value]) =>
+    executions.has((JSON.parse(value) as { executionId: string }).executionId),
+  );
+  return [...messages, ...steps, ...blobs, ...remembered];
 }
 
 export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>

@@ -8,7 +8,7 @@ import type {
   SessionPhase,
   StepRow,
 } from '../session-rows.ts';
-import type { SessionQuery, SessionStore, StoreCodec } from '../session-store.ts';
+import type { Acceptance, SessionQuery, SessionStore, StoreCodec } from '../session-store.ts';
 import { commitTo } from './key-value-commit.ts';
 import { type KeyValueDriver, type KeyValueRange, keyValues } from './key-value-driver.ts';
 import {
@@ -30,6 +30,7 @@ import {
   awake,
   isListed,
   mayAccept,
+  repeatOf,
   shownRow,
   signalOf,
 } from './session-rules.ts';
@@ -41,7 +42,11 @@ export type {
   KeyValueRange,
 } from './key-value-driver.ts';
 
-type Accepted = Awaited<ReturnType<SessionStore['accept']>>;
+/** The entry of an execution that a message has begun or will begin. */
+interface Remembered {
+  readonly executionId: string;
+  readonly contentHash: string | null;
+}
 
 export interface KeyValueStoreOptions {
   readonly codec?: StoreCodec;
@@ -89,20 +94,38 @@ export function keyValueStore(
       return sessions.map((session) => shownRow(session.row, isLeased(session, now)));
     },
 
-    accept: (sessionId, { at, ...command }, condition) =>
-      change<Accepted>(kv, sessionId, [], (session) => {
+    accept(sessionId, { at, contentHash, ...command }, condition) {
+      const { executionId } = command;
+      const memory = rowKey(sessionId, 'execution', executionId);
+      return change<Acceptance | null>(kv, sessionId, [memory], async (session, found) => {
         if (!session) return { result: null };
         const { row } = session;
         const { phase } = row;
+        const text = found.get(memory);
+        const known = text === undefined ? undefined : (JSON.parse(text) as Remembered).contentHash;
+        const commands =
+          known === undefined
+            ? []
+            : await rowsIn<CommandRow>(kv, under('of', sessionId, 'command'));
+        const repeat = repeatOf(row.executionId, { executionId, contentHash }, known, () =>
+          commands.some((waiting) => waiting.executionId === executionId),
+        );
+        if (repeat) return { result: { accepted: false, phase, repeat } };
         if (!mayAccept(row, condition)) return { result: { accepted: false, phase } };
         const number = session.lastCommand + 1;
         const added: CommandRow = { number, ...command };
         return {
           result: { accepted: true, phase },
           next: { ...session, lastCommand: number, row: accepted(row, at) },
-          rows: [[commandKey(sessionId, added), JSON.stringify(added)]],
+          rows: [
+            [commandKey(sessionId, added), JSON.stringify(added)],
+            ...(contentHash === undefined
+              ? []
+              : [[memory, JSON.stringify({ executionId, contentHash })] as const]),
+          ],
         };
-      }),
+      });
+    },
     async nextCommand(sessionId) {
       const range = { ...under('of', sessionId, 'command'), limit: 1 };
       return (await rowsIn<CommandRow>(kv, range))[0] ?? null;

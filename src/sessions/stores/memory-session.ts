@@ -20,6 +20,8 @@ export interface MemorySession {
   waitMs: number;
   lastCommand: number;
   readonly commands: CommandRow[];
+  /** Content hashes of messages, by execution. */
+  readonly executions: Map<string, string | null>;
   /** By agent. */
   readonly messages: Map<string, MessageRow[]>;
   readonly steps: Map<string, StepRow[]>;
@@ -36,6 +38,7 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
   ...noLease,
   lastCommand: 0,
   commands: [],
+  executions: new Map(),
   messages: new Map(),
   steps: new Map(),
   agents: new Map(),
@@ -108,8 +111,12 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
   const steps = inRange(source.steps.get(''), { before: stepCount });
   fork.messages.set('', [...messages]);
   fork.steps.set('', [...steps]);
-  for (const scope of new Set(['', ...steps.map(({ executionId }) => executionId)]))
-    fork.blobs.set(scope, new Map(source.blobs.get(scope)));
+  const executions = new Set(steps.map(({ executionId }) => executionId));
+  for (const scope of ['', ...executions]) fork.blobs.set(scope, new Map(source.blobs.get(scope)));
+  for (const executionId of executions) {
+    const hash = source.executions.get(executionId);
+    if (hash !== undefined) fork.executions.set(executionId, hash);
+  }
 }
 
 /** Drops what only earlier executions needed. */
@@ -131,10 +138,11 @@ export function prune(session: MemorySession): void {
 }
 
 export function sizeOf(session: MemorySession): { rows: number; bytes: number } {
-  const rows = [
+  const rows: readonly Parameters<typeof bytesOf>[0][] = [
     session.row,
     ...session.commands,
-    ...all<Parameters<typeof bytesOf>[0]>(session.messages),
+    ...Array.from(session.executions.keys(), () => ({})),
+    ...all(session.messages),
     ...all(session.steps),
     ...all(session.agents),
     ...all(session.calls),

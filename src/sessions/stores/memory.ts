@@ -25,6 +25,7 @@ import {
   isNewCommit,
   mayAccept,
   receiptOf,
+  repeatOf,
   shownRow,
   signalOf,
 } from './session-rules.ts';
@@ -90,12 +91,21 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         .slice(0, limit);
     },
 
-    async accept(sessionId, { at, ...command }, condition) {
+    async accept(sessionId, { at, contentHash, ...command }, condition) {
       const session = find(sessionId);
       if (!session) return null;
+      const { executionId } = command;
       const { phase } = session.row;
+      const repeat = repeatOf(
+        session.row.executionId,
+        { executionId, contentHash },
+        session.executions.get(executionId),
+        () => session.commands.some((waiting) => waiting.executionId === executionId),
+      );
+      if (repeat) return { accepted: false, phase, repeat };
       if (!mayAccept(session.row, condition)) return { accepted: false, phase };
       session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
+      if (contentHash !== undefined) session.executions.set(executionId, contentHash);
       session.row = accepted(session.row, at);
       return { accepted: true, phase };
     },

@@ -134,6 +134,17 @@ const migrations: readonly ((schema: string) => string)[] = [
     create function ${schema}.requires_newer() returns trigger language plpgsql as 'begin return null; end';
     create trigger requires_newer before update of token on ${schema}.sessions for each row
       when (old.requires > 1 and new.tries = old.tries) execute function ${schema}.requires_newer();`,
+  (schema) => `
+    create table ${schema}.executions (
+      session_id text collate "C",
+      execution_id text collate "C",
+      content_hash text,
+      primary key (session_id, execution_id)
+    );
+    insert into ${schema}.executions (session_id, execution_id)
+      select session_id, execution_id from ${schema}.steps where agent_id = ''
+      union select session_id, execution_id from ${schema}.commands where kind = 'message'
+      union select id, execution_id from ${schema}.sessions where execution_id is not null;`,
 ];
 
 /** All tables whose rows belong to a session by `session_id`. */
@@ -145,6 +156,7 @@ export const childTables = [
   'events',
   'blobs',
   'commands',
+  'executions',
 ] as const;
 
 /** Brings the schema up to date; any number of processes may try at once. */

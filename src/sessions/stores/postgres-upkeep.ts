@@ -13,6 +13,7 @@ const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
   events: 'octet_length(body)',
   blobs: 'octet_length(body)',
   commands: 'octet_length(body)',
+  executions: 'coalesce(octet_length(content_hash), 0)',
 };
 
 const newColumns =
@@ -53,7 +54,13 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       select made.id, r.hash, r.scope, r.body from made, ${schema}.blobs r
       where r.session_id = $11 and (r.scope = '' or r.scope in (
         select t.execution_id from ${schema}.steps t
-        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer)))
+        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer))),
+    executions_copied as (
+      insert into ${schema}.executions (session_id, execution_id, content_hash)
+      select made.id, r.execution_id, r.content_hash from made, ${schema}.executions r
+      where r.session_id = $11 and r.execution_id in (
+        select t.execution_id from ${schema}.steps t
+        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer))
     select id${durably} from made`;
 
   const pruneText = (andOwner: string): string => {

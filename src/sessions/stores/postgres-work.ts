@@ -1,6 +1,7 @@
 import type { SessionPhase } from '../session-rows.ts';
-import type { SessionStore } from '../session-store.ts';
+import type { Acceptance, NewCommand, SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
+import { repeatOf } from './session-rules.ts';
 
 type Work = Pick<SessionStore, 'accept' | 'nextCommand' | 'decide' | 'request'>;
 
@@ -9,6 +10,13 @@ const TRIES = 3;
 const awake = `phase = case s.phase when 'parked' then s.phase else 'open' end`;
 const whenNew = (column: string, value: string): string =>
   `${column} = case when found.phase = 'idle' then ${value} else s.${column} end`;
+
+interface Remembered {
+  readonly current: string | null;
+  readonly is_known: boolean;
+  readonly content_hash: string | null;
+  readonly is_waiting: boolean;
+}
 
 /**
  * Commands, answers and requests. Each statement locks the session first, in a part of its own, and goes on with
@@ -19,17 +27,44 @@ export function sessionWork(db: Database, schema: string): Work {
   const locked = `found as (select s.id, s.phase, s.revision, s.execution_id
     from ${schema}.sessions s where s.id = $1 for update)`;
 
-  const acceptText = `with ${locked}, opened as (
+  // the index tells of ids that were remembered after this statement began to wait for the session
+  const acceptText = `with ${locked}, remembered as (
+      insert into ${schema}.executions (session_id, execution_id, content_hash)
+      select found.id, $6, $8 from found where $9::boolean and found.phase = any($3::text[])
+        and ($4::integer is null or found.revision = $4) and found.execution_id is distinct from $6
+      on conflict do nothing returning session_id),
+    opened as (
       update ${schema}.sessions s set ${awake}, updated_at = $2, last_command = s.last_command + 1,
         ${whenNew('tries', '0')}, ${whenNew('deaths', '0')}, ${whenNew('quarantined', 'false')},
         commands = array_append(s.commands, s.last_command + 1)
       from found where s.id = found.id and found.phase = any($3::text[])
         and ($4::integer is null or found.revision = $4)
+        and (not $9::boolean or exists (select from remembered))
       returning s.last_command),
     added as (
       insert into ${schema}.commands (session_id, number, kind, execution_id, body, at)
       select $1, last_command, $5, $6, $7, $2 from opened)
     select phase, exists (select from opened) as accepted${durably} from found`;
+
+  const repeatText = `select s.execution_id as current, e.session_id is not null as is_known, e.content_hash,
+      exists (select from ${schema}.commands c where c.session_id = s.id and c.kind = 'message'
+        and c.execution_id = $2) as is_waiting
+    from ${schema}.sessions s left join ${schema}.executions e on e.session_id = s.id and e.execution_id = $2
+    where s.id = $1`;
+
+  /** Reads after the statement that refused, which may have waited for the one that remembered the id. */
+  async function repeatIn(
+    sessionId: string,
+    command: Pick<NewCommand, 'executionId' | 'contentHash'>,
+  ): Promise<Acceptance['repeat']> {
+    const [row] = await db.run<Remembered>('look for a message', repeatText, [
+      sessionId,
+      command.executionId,
+    ]);
+    if (!row) return undefined;
+    const known = row.is_known ? row.content_hash : undefined;
+    return repeatOf(row.current, command, known, () => row.is_waiting);
+  }
 
   // reads `found` itself: on small tables the planner looks for the call first, and without one would never wait
   const decideText = `with ${locked}, answered as (
@@ -67,13 +102,28 @@ export function sessionWork(db: Database, schema: string): Work {
     select phase${durably} from found`;
 
   return {
-    async accept(sessionId, { kind, executionId, body, at }, { phases, revision = null }) {
+    async accept(sessionId, command, { phases, revision = null }) {
+      const { kind, executionId, body, at, contentHash } = command;
+      const isRemembered = contentHash !== undefined;
       const [found] = await db.run<{ phase: SessionPhase; accepted: boolean }>(
         'accept a command',
         acceptText,
-        [sessionId, at, phases, revision, kind, executionId, body],
+        [
+          sessionId,
+          at,
+          phases,
+          revision,
+          kind,
+          executionId,
+          body,
+          contentHash ?? null,
+          isRemembered,
+        ],
       );
-      return found ? { accepted: found.accepted, phase: found.phase } : null;
+      if (!found) return null;
+      const { accepted, phase } = found;
+      const repeat = accepted ? undefined : await repeatIn(sessionId, command);
+      return { accepted, phase, ...(repeat && { repeat }) };
     },
     async nextCommand(sessionId) {
       const [command] = await db.run<Awaited<ReturnType<Work['nextCommand']>>>(

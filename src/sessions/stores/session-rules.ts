@@ -8,10 +8,12 @@ import type {
   SessionRow,
 } from '../session-rows.ts';
 import type {
+  Acceptance,
   CallWrite,
   Commit,
   CommitReceipt,
   LeaseSignal,
+  NewCommand,
   SessionQuery,
 } from '../session-store.ts';
 import { hasProgress, noAttempts } from './attempt-rules.ts';
@@ -70,6 +72,25 @@ export const mayAccept = (
   row: KeptRow,
   { phases, revision }: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
 ): boolean => phases.includes(row.phase) && (revision ?? row.revision) === row.revision;
+
+/**
+ * Whether a message repeats one that was accepted before. `known` is the content hash that is remembered with its
+ * execution id, undefined if the id is not remembered. An id that is in use without being remembered has other content.
+ */
+export function repeatOf(
+  current: string | null,
+  {
+    executionId,
+    contentHash,
+  }: { readonly executionId: string; readonly contentHash?: NewCommand['contentHash'] | undefined },
+  known: string | null | undefined,
+  isWaiting: () => boolean,
+): Acceptance['repeat'] {
+  if (contentHash === undefined) return undefined;
+  if (known === undefined) return current === executionId ? 'other' : undefined;
+  if (known === null || known !== contentHash) return 'other';
+  return isWaiting() ? 'waiting' : 'begun';
+}
 
 /** What an answer to a call comes to. */
 export function answered(

@@ -190,6 +190,18 @@ export const migrations: readonly string[] = [
     WHEN OLD.requires > 1 AND NEW.tries = OLD.tries
     BEGIN SELECT RAISE(IGNORE); END;
   `,
+  `
+  CREATE TABLE executions (
+    session INTEGER NOT NULL,
+    execution_id TEXT NOT NULL,
+    content_hash TEXT,
+    PRIMARY KEY (session, execution_id)
+  ) STRICT;
+  INSERT INTO executions (session, execution_id)
+    SELECT session, execution_id FROM steps WHERE agent_id = ''
+    UNION SELECT session, execution_id FROM commands WHERE kind = 'message'
+    UNION SELECT key, execution_id FROM sessions WHERE execution_id IS NOT NULL;
+  `,
 ];
 
 /**

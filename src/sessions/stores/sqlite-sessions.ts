@@ -22,6 +22,7 @@ type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'fork' | 'delete' |
 /** The tables that hold rows of a session, and the texts of each. */
 const texts: readonly (readonly [string, readonly string[]])[] = [
   ['commands', ['body']],
+  ['executions', ['content_hash']],
   ['messages', ['body']],
   ['steps', ['body', 'mark']],
   ['events', ['body']],
@@ -57,6 +58,11 @@ export function sessions(db: SqliteDatabase): Sessions {
   const copyBlobs = db.prepare(
     `INSERT INTO blobs (session, scope, hash, body) SELECT ?, scope, hash, body FROM blobs
      WHERE session = ? AND (scope = '' OR scope IN (SELECT execution_id FROM ${history('steps', '?')}))`,
+  );
+  const copyExecutions = db.prepare(
+    `INSERT INTO executions (session, execution_id, content_hash)
+     SELECT ?, execution_id, content_hash FROM executions
+     WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
   );
   const removals = [
     ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)}`)),
@@ -132,6 +138,7 @@ export function sessions(db: SqliteDatabase): Sessions {
       copyMessages.run(era, copy, source, row.messageCount);
       copySteps.run(era, copy, source, row.stepCount);
       copyBlobs.run(copy, source, copy);
+      copyExecutions.run(copy, source, copy);
       return true;
     },
     delete(sessionId) {

@@ -1,4 +1,5 @@
 import type { CallState, CommandRow, SessionPhase } from '../session-rows.ts';
+import { repeatOf } from './session-rules.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { KEY, NO_ATTEMPTS, type SyncStore } from './sqlite-rows.ts';
 
@@ -8,6 +9,10 @@ interface Found {
   readonly phase: SessionPhase;
   readonly revision: number;
   readonly executionId: string | null;
+}
+
+interface Known {
+  readonly contentHash: string | null;
 }
 
 /** What has something to do wants a worker, unless it is parked. */
@@ -24,6 +29,15 @@ export function work(db: SqliteDatabase): Work {
   );
   const openForCommand = db.prepare(
     `UPDATE sessions SET ${AWAKE}, updated_at = ?, last_command = last_command + 1 WHERE id = ?`,
+  );
+  const knownHash = db.prepare(
+    `SELECT content_hash AS contentHash FROM executions WHERE session = ${KEY} AND execution_id = ?`,
+  );
+  const remember = db.prepare(
+    `INSERT INTO executions (session, execution_id, content_hash) VALUES (${KEY}, ?, ?)`,
+  );
+  const waiting = db.prepare(
+    `SELECT 1 FROM commands WHERE session = ${KEY} AND kind = 'message' AND execution_id = ?`,
   );
   const newExecution = db.prepare(
     `UPDATE sessions SET ${NO_ATTEMPTS} WHERE id = ? AND (tries > 0 OR deaths > 0)`,
@@ -54,13 +68,19 @@ export function work(db: SqliteDatabase): Work {
   );
 
   return {
-    accept(sessionId, { kind, executionId, body, at }, { phases, revision }) {
+    accept(sessionId, { kind, executionId, body, at, contentHash }, { phases, revision }) {
       const row = find.get(sessionId) as Found | undefined;
       if (!row) return null;
       const { phase } = row;
+      const known = (knownHash.get(sessionId, executionId) as Known | undefined)?.contentHash;
+      const repeat = repeatOf(row.executionId, { executionId, contentHash }, known, () =>
+        Boolean(waiting.get(sessionId, executionId)),
+      );
+      if (repeat) return { accepted: false, phase, repeat };
       if (!phases.includes(phase) || (revision ?? row.revision) !== row.revision)
         return { accepted: false, phase };
       addCommand.run(kind, executionId, body, sessionId);
+      if (contentHash !== undefined) remember.run(sessionId, executionId, contentHash);
       if (phase === 'idle') newExecution.run(sessionId);
       openForCommand.run(at, sessionId);
       return { accepted: true, phase };

@@ -1,0 +1,185 @@
+import type { Acceptance, NewCommand } from '../../sessions/session-store.ts';
+import { found, same } from './expect.ts';
+import { finished, later } from './finished-session.ts';
+import { at, command, EXECUTION, fresh, type Rig, type RigCase, root } from './rig.ts';
+
+/** A message that is to be remembered. */
+const message = (contentHash: string | null = 'hash-1', executionId = EXECUTION): NewCommand => ({
+  ...command(),
+  executionId,
+  contentHash,
+});
+
+const send = (
+  { store }: Pick<Rig, 'store'>,
+  sessionId: string,
+  sent: NewCommand,
+  phases: Parameters<Rig['store']['accept']>[2]['phases'] = ['idle'],
+): Promise<Acceptance | null> => store.accept(sessionId, sent, { phases });
+
+/** A new session with a remembered message, which a worker has begun. */
+async function begun(rig: Rig): ReturnType<Rig['take']> {
+  const { id } = await rig.idle();
+  await send(rig, id, message());
+  const held = await rig.take(id);
+  const { number: done } = found(await rig.store.nextCommand(id), 'the command');
+  await held.commit({ root: root(), done });
+  return held;
+}
+
+export const repeatCases: readonly RigCase[] = [
+  {
+    name: 'a message under an execution id that is remembered is not accepted again, whatever the phase',
+    async run(rig) {
+      const { id } = await rig.idle();
+      same(
+        await send(rig, id, message()),
+        { accepted: true, phase: 'idle' },
+        'the first message under the id',
+      );
+      const row = await rig.row(id);
+      for (const phases of [['idle'], ['idle', 'open']] as const) {
+        same(
+          await send(rig, id, message(), phases),
+          { accepted: false, phase: 'open', repeat: 'waiting' },
+          'the same message before its work begins',
+        );
+        same(
+          await send(rig, id, message('hash-2'), phases),
+          { accepted: false, phase: 'open', repeat: 'other' },
+          'other content under the same id',
+        );
+      }
+      same(await rig.row(id), row, 'the session that accepted one message');
+      const held = await rig.take(id);
+      const { number: done } = found(await rig.store.nextCommand(id), 'the command');
+      await held.commit({ root: root(), done });
+      same(
+        await send(rig, id, message(), ['open']),
+        { accepted: false, phase: 'open', repeat: 'begun' },
+        'the same message while its work runs',
+      );
+      await held.commit({ root: root({ status: 'completed' }), end: 'ended' });
+      same(
+        await send(rig, id, message()),
+        { accepted: false, phase: 'idle', repeat: 'begun' },
+        'the same message after its work has ended',
+      );
+      same(
+        await send(rig, id, message('hash-2')),
+        { accepted: false, phase: 'idle', repeat: 'other' },
+        'other content after the work has ended',
+      );
+      same(await rig.store.nextCommand(id), null, 'what is left to do');
+      same(
+        await send(rig, id, message('hash-1', 'exe-2')),
+        { accepted: true, phase: 'idle' },
+        'the same content under another id',
+      );
+    },
+  },
+  {
+    name: 'an execution id whose content is not known is never accepted again',
+    async run(rig) {
+      const { id } = await rig.idle();
+      await send(rig, id, message(null));
+      for (const hash of [null, 'hash-1'])
+        same(
+          await send(rig, id, message(hash), ['open']),
+          { accepted: false, phase: 'open', repeat: 'other' },
+          'a message under the id of an unknown one',
+        );
+      const held = await rig.held();
+      await held.commit({ root: root({ executionId: 'exe-9' }) });
+      same(
+        await send(rig, held.id, message('hash-1', 'exe-9'), ['open']),
+        { accepted: false, phase: 'open', repeat: 'other' },
+        'a message under the id of the current execution, which no message has begun',
+      );
+    },
+  },
+  {
+    name: 'D16: the same message sent by many at once is accepted once, and all others learn that',
+    async run(rig) {
+      const { id } = await rig.idle();
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => send(rig, id, message(), ['idle', 'open'])),
+      );
+      const said = answers.map((given) => given?.repeat ?? given?.accepted);
+      same(said.filter((answer) => answer === true).length, 1, 'how many of six were accepted');
+      same(said.filter((answer) => answer === 'waiting').length, 5, 'how many were repeats');
+    },
+  },
+  {
+    name: 'a repeat in the paused phase answers as the first time, and a new message is refused',
+    async run(rig) {
+      const held = await begun(rig);
+      await held.commit({ root: root({ status: 'paused' }), end: 'paused' });
+      same(
+        await send(rig, held.id, message()),
+        { accepted: false, phase: 'paused', repeat: 'begun' },
+        'a repeat while the session is paused',
+      );
+      same(
+        await send(rig, held.id, message('hash-1', 'exe-2')),
+        { accepted: false, phase: 'paused' },
+        'a new message while the session is paused',
+      );
+      const refused = await send(rig, held.id, message('hash-3', 'exe-2'), ['paused']);
+      same(refused, { accepted: true, phase: 'paused' }, 'an id that was refused before');
+    },
+  },
+  {
+    name: 'prune keeps the ids of executions, delete does not',
+    async run(rig) {
+      const { store } = rig;
+      const { id, commit } = await begun(rig);
+      await commit({ root: root(later), seq: 0 });
+      await commit({ root: root({ status: 'completed', ...later }), end: 'ended', at: at(20) });
+      await store.prune({ olderThan: at(1_000), owner: (await rig.row(id)).owner });
+      same(
+        (await send(rig, id, message()))?.repeat,
+        'begun',
+        'a repeat of an execution that was pruned',
+      );
+      same((await send(rig, id, message('hash-2')))?.repeat, 'other', 'other content under its id');
+      await store.delete(id);
+      same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left of a deleted session');
+      await rig.idle({ id });
+      same(
+        await send(rig, id, message('hash-2')),
+        { accepted: true, phase: 'idle' },
+        'a message to a new session under the id of a deleted one',
+      );
+    },
+  },
+  {
+    name: 'a fork knows the executions whose steps it has, and no others',
+    async run(rig) {
+      const { store } = rig;
+      const source = await finished(rig);
+      const fork = { ...(await rig.row(source.id)), id: fresh('ses'), messageCount: 2 };
+      await send(rig, source.id, message('hash-3', 'exe-3'));
+      await store.fork(source.id, { ...fork, executionId: 'exe-own', stepCount: 2 });
+      same(
+        await send(rig, fork.id, message('hash-3', 'exe-3')),
+        { accepted: true, phase: 'idle' },
+        'a message of the source that the fork does not have',
+      );
+      const begunSource = await begun(rig);
+      const second = fresh('ses');
+      await begunSource.commit({
+        steps: [{ agentId: '', position: 0, executionId: EXECUTION, body: '1', mark: '2' }],
+        end: 'ended',
+        root: root({ status: 'completed', stepCount: 1 }),
+      });
+      await store.fork(begunSource.id, { ...fork, id: second, executionId: 'own', stepCount: 1 });
+      same(
+        await send(rig, second, message()),
+        { accepted: false, phase: 'idle', repeat: 'begun' },
+        'a message whose steps the fork has',
+      );
+      same((await send(rig, begunSource.id, message()))?.repeat, 'begun', 'the source');
+    },
+  },
+];
