@@ -12,6 +12,25 @@ import type {
   SessionRow,
   StepRow,
 } from './session-rows.ts';
+import type {
+  Acceptance,
+  LeaseRequest,
+  NewCommand,
+  RecoverablePage,
+  RecoverableQuery,
+  Release,
+  UrgentQuery,
+} from './store-requests.ts';
+
+export type {
+  Acceptance,
+  LeaseRequest,
+  NewCommand,
+  RecoverablePage,
+  RecoverableQuery,
+  Release,
+  UrgentQuery,
+} from './store-requests.ts';
 
 export interface CallWrite {
   readonly executionId: string;
@@ -88,27 +107,6 @@ export interface RenewedLease extends LeaseSignal {
   readonly isBusy?: true;
 }
 
-/** What a session is asked to do. */
-export interface NewCommand extends Omit<CommandRow, 'number'> {
-  readonly at: string;
-  /**
-   * Of a message: names its content, null if that is not known. The store then remembers the id of the execution as long
-   * as the session lives, and accepts no other message under it.
-   */
-  readonly contentHash?: string | null;
-}
-
-export interface Acceptance {
-  readonly accepted: boolean;
-  /** The phase that was found. */
-  readonly phase: SessionPhase;
-  /**
-   * A message with this execution id was accepted before, in whatever phase: one with the same content, which is
-   * `waiting` or whose work has `begun`, or one with `other` content.
-   */
-  readonly repeat?: 'waiting' | 'begun' | 'other';
-}
-
 export interface RowRange {
   /** Only positions below. */
   readonly before?: number;
@@ -116,63 +114,6 @@ export interface RowRange {
   readonly from?: number;
   /** The newest ones that fit; default: all. */
   readonly limit?: number;
-}
-
-/** How a worker asks for a lease. */
-export interface LeaseRequest {
-  readonly worker: string;
-  readonly ttlMs: number;
-  /** How long the session is left alone if this lease runs out. Default 0. */
-  readonly waitMs?: number;
-  /** Whether the worker runs nothing else: needed for a session in quarantine. Default false. */
-  readonly alone?: boolean;
-  /** Default {@link READS}: a row that requires more is not given. */
-  readonly reads?: number;
-}
-
-/** How a try ends that failed. */
-export type Release =
-  | {
-      /** Tried again after the wait. */
-      readonly kind: 'retry';
-      readonly error: string;
-      readonly waitMs: number;
-    }
-  | {
-      /** Not tried again before {@link SessionStore.request} with `retry`; a stop that was requested comes first. */
-      readonly kind: 'park';
-      readonly error: string;
-      /** What the row shows from now on. */
-      readonly tries: number;
-      readonly at: string;
-    }
-  | {
-      /** The execution is stopped though its state cannot be read. */
-      readonly kind: 'close';
-      readonly reason: string;
-      readonly at: string;
-    };
-
-export interface UrgentQuery {
-  readonly agents: readonly string[];
-  readonly limit: number;
-  /** Default {@link READS}. */
-  readonly reads?: number;
-}
-
-export interface RecoverableQuery {
-  readonly agent: string;
-  readonly limit: number;
-  /** Default {@link READS}. */
-  readonly reads?: number;
-  /** Continue behind this owner. */
-  readonly afterOwner?: string;
-}
-
-export interface RecoverablePage {
-  readonly ids: readonly string[];
-  /** Where to continue; null when there is no owner left. */
-  readonly afterOwner: string | null;
 }
 
 export interface SessionQuery {
