@@ -2,6 +2,9 @@
 export interface CancelCause {
   readonly by: 'user' | 'deadline';
   readonly reason: string;
+  /** Whose request it was, and when, where that is known. */
+  readonly requestedBy?: string;
+  readonly at?: string;
 }
 
 /** Work that has to be told. */

@@ -35,6 +35,7 @@ export {
   type ErrorContextResolver,
 } from './continuation/error-context-resolver.ts';
 export { ContinuationEvaluation, type Remedy } from './continuation/evaluation.ts';
+export type { GrantAllowance, GrantRecord } from './continuation/grant-allowance.ts';
 export type { Grants } from './continuation/grants.ts';
 export { ContinuationOutcome, type ContinuationOutcomeJSON } from './continuation/outcome.ts';
 export { StopReason } from './continuation/stop-reason.ts';
@@ -124,6 +125,7 @@ export {
   type ExecutionQueue,
   type InProcessQueueOptions,
 } from './sessions/execution-queue.ts';
+export type { GrantPolicy, GrantQuestion } from './sessions/grant-policy.ts';
 export type { LeaseTimes } from './sessions/lease-keeper.ts';
 export type { Accounts, HistoryPage, LogPage } from './sessions/session-reads.ts';
 export type {

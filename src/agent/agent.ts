@@ -57,10 +57,10 @@ export interface Agent {
   nextStep(input: RunInput, options?: RunOptions): Promise<AgentState>;
   /** Whether `nextStep` has something to do; reads the stored verdict. */
   hasNextStep(state: AgentState | AgentStateJSON): boolean;
-  /** Ends an open execution as `user_requested`; an ended one is returned as it is. */
+  /** Ends an open execution as `user_requested`; an ended one is returned as it is. `by` is kept with the request. */
   stop(
     state: AgentState | AgentStateJSON,
-    options?: RunOptions & { readonly reason?: string },
+    options?: RunOptions & { readonly reason?: string; readonly by?: string },
   ): AgentState;
   on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
   wiretap(listener: EventListener): () => void;
@@ -128,7 +128,7 @@ export function createAgent(options: AgentOptions): Agent {
 
     stop: (
       input: AgentState | AgentStateJSON,
-      given: RunOptions & { readonly reason?: string } = {},
+      given: RunOptions & { readonly reason?: string; readonly by?: string } = {},
     ) => stopOpen(definition, bus, AgentState.from(input), given),
 
     on: bus.on,

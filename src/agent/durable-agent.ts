@@ -1,10 +1,12 @@
+import type { GrantLimit } from '../continuation/grant-allowance.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { Agent } from './agent.ts';
+import type { AgentDefinition } from './agent-options.ts';
 import { partsOf } from './agent.ts';
 import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import { checkOneAnswer, type ApprovalAnswer } from './approvals.ts';
-import { openNew, openResumed, stopOpen } from './enter-run.ts';
+import { openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions, ResumeOptions } from './run.ts';
@@ -19,10 +21,12 @@ export interface DurableAgent {
   readonly familyRedactor: Redactor;
   /** What the model is told besides the conversation: kept once per session. */
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
+  /** What grants can raise. */
+  readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
   resume(state: AgentState, options: WithJournal): Promise<AgentState>;
   /** Ends an open execution; the caller ends the journal. */
-  stop(state: AgentState, options: WithJournal & { readonly reason: string }): AgentState;
+  stop(state: AgentState, options: WithJournal & StopOptions): AgentState;
   /** Rejects as `resume` would, and changes nothing. */
   checkResume(state: AgentState, options: ResumeOptions): Promise<void>;
   /** The same for an answer to a call that waits. */
@@ -40,6 +44,7 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
     redactor,
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },
+    grantLimits: grantLimitsOf(definition),
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>
       perform(await openResumed(definition, bus, state, options), true),
@@ -49,3 +54,10 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
     checkAnswer: (state, callId, answer) => checkOneAnswer(definition, state, callId, answer),
   };
 }
+
+const grantLimitsOf = ({ criteria, errorPolicy }: AgentDefinition): readonly GrantLimit[] => [
+  ...criteria.list.flatMap(({ name: criterion, grant: kind, limit: base }) =>
+    kind === undefined || base === undefined ? [] : [{ criterion, kind, base }],
+  ),
+  { criterion: 'ErrorPolicyCriterion', kind: 'retries', base: errorPolicy.maxRetries },
+];

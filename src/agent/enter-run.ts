@@ -7,6 +7,7 @@ import type { AgentDefinition } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { end } from './announce-run.ts';
+import type { GrantedBy } from './give-grant.ts';
 import { checkApprovals } from './approvals.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
 import { checkAgentName } from './nested-agent.ts';
@@ -65,7 +66,7 @@ export async function openResumed(
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
     await checkApprovals(definition, state, run.answers);
-    takeUp(run, grant === undefined ? grant : checkedGrant(grant));
+    takeUp(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
     return run;
   }
   const [callId] = run.answers.keys();
@@ -75,9 +76,14 @@ export async function openResumed(
       `This execution is ${state.status}, so the answer for ${callId} comes too late: nothing was run.`,
       { details: { status: state.status, missing: [] } },
     );
-  reopen(run, grant);
+  reopen(run, grant, grantedBy(run, options));
   return run;
 }
+
+const grantedBy = (run: Run, { by, granted }: DurableOptions): GrantedBy => ({
+  by: by ?? null,
+  ...(granted ?? { authority: 'operator', at: isoTime(run.now()) }),
+});
 
 /** Between calls of `nextStep` the wall clock runs on; a restored state starts it anew. */
 export function continueByHand(run: Run): void {
@@ -91,11 +97,17 @@ export function continueByHand(run: Run): void {
     });
 }
 
+/** `by` is who asked for it, `at` when: kept as `execution.stopRequest`. */
+export interface StopOptions extends DurableOptions {
+  readonly reason?: string;
+  readonly at?: string;
+}
+
 export function stopOpen(
   definition: AgentDefinition,
   bus: EventBus,
   state: AgentState,
-  options: DurableOptions & { readonly reason?: string },
+  options: StopOptions,
 ): AgentState {
   checkAgentName(definition, state);
   if (!isOpen(state.status)) return state;
@@ -104,7 +116,8 @@ export function stopOpen(
   takeUp(run);
   run.state = run.state.with({ executionStartedAt });
   const reason = run.redactor.text(options.reason ?? 'a stop was requested');
-  run.cancellation.cancel({ by: 'user', reason });
+  const { by, at = isoTime(run.now()) } = options;
+  run.cancellation.cancel({ by: 'user', reason, at, ...(by !== undefined && { requestedBy: by }) });
   const { unfinishedStep } = state;
   if (unfinishedStep)
     closeStep(

@@ -1,3 +1,4 @@
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
@@ -17,6 +18,8 @@ export interface Execution {
   readonly totalFailures: number;
   readonly cumulativeSeconds: number;
   readonly grants: Grants;
+  /** Who gave them, oldest first; left out where nothing was granted. */
+  readonly grantLog?: readonly GrantRecord[];
   readonly stopRequest: StopRequest | null;
   /** A grant reopened the execution after this step: how it ended is settled. */
   readonly handledStep: number;
@@ -71,10 +74,17 @@ export const newSessionInfo = (at: string): SessionInfo => ({
   cumulativeExecutionSeconds: 0,
 });
 
+function freezeLog(log: readonly GrantRecord[]): void {
+  if (Object.isFrozen(log)) return;
+  for (const entry of log) Object.freeze(Object.freeze(entry).grant);
+  Object.freeze(log);
+}
+
 /** Freezes the totals with all they hold: a state never changes, and a grant is not given by writing to it. */
 export function frozenExecution(execution: Execution): Execution {
   Object.freeze(execution.usage);
   Object.freeze(execution.grants);
+  if (execution.grantLog !== undefined) freezeLog(execution.grantLog);
   Object.freeze(execution.succeededTools);
   if (execution.stopRequest !== null) Object.freeze(execution.stopRequest);
   return Object.freeze(execution);
@@ -103,27 +113,31 @@ export interface Booking {
 
 // Spelled out field by field: this runs twice a step, and a spread of so many fields is several times slower.
 
-export const bookExecution = (
+export function bookExecution(
   e: Execution,
   { at, usage, cost, seconds, step }: Booking,
-): Execution => ({
-  id: e.id,
-  startedAt: e.startedAt,
-  updatedAt: at,
-  stepCount: step ? step.number : e.stepCount,
-  answeredSteps: step ? e.answeredSteps + step.answered : e.answeredSteps,
-  usage: addUsage(e.usage, usage),
-  cost: addCost(e.cost, cost),
-  consecutiveFailures: step ? step.consecutiveFailures : e.consecutiveFailures,
-  totalFailures: step ? step.totalFailures : e.totalFailures,
-  cumulativeSeconds: e.cumulativeSeconds + seconds,
-  grants: e.grants,
-  stopRequest: e.stopRequest,
-  handledStep: e.handledStep,
-  stretchSeconds: e.stretchSeconds,
-  succeededTools: step ? step.succeededTools : e.succeededTools,
-  firstMessage: e.firstMessage,
-});
+): Execution {
+  const next: { -readonly [K in keyof Execution]: Execution[K] } = {
+    id: e.id,
+    startedAt: e.startedAt,
+    updatedAt: at,
+    stepCount: step ? step.number : e.stepCount,
+    answeredSteps: step ? e.answeredSteps + step.answered : e.answeredSteps,
+    usage: addUsage(e.usage, usage),
+    cost: addCost(e.cost, cost),
+    consecutiveFailures: step ? step.consecutiveFailures : e.consecutiveFailures,
+    totalFailures: step ? step.totalFailures : e.totalFailures,
+    cumulativeSeconds: e.cumulativeSeconds + seconds,
+    grants: e.grants,
+    stopRequest: e.stopRequest,
+    handledStep: e.handledStep,
+    stretchSeconds: e.stretchSeconds,
+    succeededTools: step ? step.succeededTools : e.succeededTools,
+    firstMessage: e.firstMessage,
+  };
+  if (e.grantLog !== undefined) next.grantLog = e.grantLog;
+  return next;
+}
 
 export const bookSession = (
   i: SessionInfo,

@@ -1,6 +1,7 @@
+import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
-import { isAnswered } from '../continuation/run-view.ts';
+import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
 import { parsePartialJson } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { AgentStateData, Pause } from './agent-state.ts';
@@ -68,14 +69,21 @@ export function verdict(run: Run, now: number): ContinuationOutcome {
   const { criteria } = run.agent;
   const { cause } = run.cancellation;
   const { redactor } = run;
-  const byUser = cause?.by === 'user' ? ({ by: 'user', reason: cause.reason } as const) : null;
-  const request = byUser ?? run.stopRequest;
+  const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
   if (request) requestStop(run, request);
   const outcome = criteria.evaluate(run.state, { now, redactor });
   if (!outcome.shouldContinue || cause === null) return outcome;
-  requestStop(run, { by: 'deadline', reason: 'the deadline of the run was reached' });
+  const reason = 'the deadline of the run was reached';
+  requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
   return criteria.evaluate(run.state, { now, redactor });
 }
+
+const userRequest = ({ reason, requestedBy, at }: CancelCause, now: number): StopRequest => ({
+  by: 'user',
+  reason,
+  ...(requestedBy !== undefined && { requestedBy }),
+  at: at ?? isoTime(now),
+});
 
 function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {
   run.state = run.state.with({ execution: { ...run.state.execution, stopRequest } });

@@ -1,11 +1,12 @@
 import { isoTime } from '../clock.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import { addGrants, checkedGrant, type GrantKind, type Grants } from '../continuation/grants.ts';
+import { checkedGrant, type GrantKind, type Grants } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
 import { AgentState } from './agent-state.ts';
 import { AgentStatus } from './agent-status.ts';
 import { newExecution } from './execution.ts';
+import { giveGrant, type GrantedBy } from './give-grant.ts';
 import type { Run } from './run.ts';
 
 /** Opens a new execution on a state that ends with a new user message. */
@@ -26,7 +27,7 @@ export function startExecution(run: Run, executionId: string = uuid()): void {
 }
 
 /** Goes on with an open execution: the wall clock starts anew, the accounts stay. */
-export function takeUp(run: Run, grant?: Grants): void {
+export function takeUp(run: Run, grant?: Grants, granted?: GrantedBy): void {
   const { state } = run;
   const { execution } = state;
   run.state = state.with({
@@ -34,7 +35,7 @@ export function takeUp(run: Run, grant?: Grants): void {
     status: AgentStatus.InProgress,
     execution: {
       ...execution,
-      grants: grant ? addGrants(execution.grants, grant) : execution.grants,
+      ...(grant && granted && giveGrant(execution, grant, granted)),
       stretchSeconds: null,
     },
     executionStartedAt: run.parent ? null : isoTime(run.now()),
@@ -65,13 +66,13 @@ function idsUsedIn({ messages, steps, execution, unfinishedStep }: AgentState): 
 }
 
 /** Reopens an ended execution with more budget, or says what is missing. */
-export function reopen(run: Run, given: Grants | undefined): void {
+export function reopen(run: Run, given: Grants | undefined, granted: GrantedBy): void {
   const { state } = run;
   const outcome = state.lastContinuationOutcome;
   const decisive = outcome?.decisive;
   if (!outcome || !decisive?.remedy?.grant) throw notResumable(state, decisive);
   const grant = given === undefined ? {} : checkedGrant(given);
-  takeUp(run, grant);
+  takeUp(run, given && grant, granted);
   const { execution } = run.state;
   const seconds = outcome.resolvedBy === 'ExecutionTimeLimit' ? grant.seconds : undefined;
   run.state = run.state.with({

@@ -1,7 +1,8 @@
-import { Cancellation } from '../cancellation.ts';
+import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
 import { bothRedactors, type Redactor } from '../errors/redactor.ts';
@@ -29,11 +30,15 @@ export interface RunOptions {
 export interface ResumeOptions extends RunOptions {
   readonly approvals?: Approvals;
   readonly grant?: Grants;
+  /** Who gives the grant, for `execution.grantLog`. */
+  readonly by?: string;
 }
 
 /** What a session adds. */
 export interface DurableOptions extends ResumeOptions {
   readonly journal?: Journal;
+  /** Whose grant it is, and since when. Default: an operator's, now. */
+  readonly granted?: Pick<GrantRecord, 'authority' | 'at'>;
 }
 
 /** One stretch of work on a state: what the loop needs besides the state itself. */
@@ -110,7 +115,8 @@ export class Run implements CallFrame {
   }
 
   requestStop(reason: string): void {
-    this.stopRequest ??= { by: 'tool', reason: this.redactor.text(reason) };
+    const at = isoTime(this.now());
+    this.stopRequest ??= { by: 'tool', reason: this.redactor.text(reason), at };
   }
   requestPause(reason: string): void {
     this.pauseReason ??= this.redactor.text(reason);
@@ -177,12 +183,38 @@ export class Run implements CallFrame {
 
   #link(signal: AbortSignal): void {
     const cancel = (): void => {
-      const { reason } = signal as { reason: unknown };
-      const given = typeof reason === 'string' ? this.redactor.text(reason) : null;
-      this.cancellation.cancel({ by: 'user', reason: given ?? 'a stop was requested' });
+      this.cancellation.cancel(causeOf(signal, this.redactor, isoTime(this.now())));
     };
     if (signal.aborted) return cancel();
     signal.addEventListener('abort', cancel, { once: true });
     this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** A session aborts with who asked, others with a text or anything else. */
+function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCause {
+  const { reason: given } = signal as { reason: unknown };
+  if (given instanceof StopSignal) {
+    const { reason, by, at } = given;
+    return {
+      by: 'user',
+      reason: redactor.text(reason),
+      ...(by !== null && { requestedBy: by }),
+      at: at ?? now,
+    };
+  }
+  const reason = typeof given === 'string' ? redactor.text(given) : 'a stop was requested';
+  return { by: 'user', reason, at: now };
+}
+
+/** The reason that a session aborts with. */
+export class StopSignal {
+  readonly reason: string;
+  readonly by: string | null;
+  readonly at: string | null;
+  constructor(note: Pick<StopSignal, 'reason' | 'by' | 'at'>) {
+    this.reason = note.reason;
+    this.by = note.by;
+    this.at = note.at;
   }
 }

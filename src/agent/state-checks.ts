@@ -36,12 +36,14 @@ const executionFields = fields({
   totalFailures: 'number?',
   cumulativeSeconds: 'number?',
   grants: 'object?',
+  grantLog: 'list?',
   stopRequest: 'object??',
   handledStep: 'number?',
   stretchSeconds: 'number??',
   succeededTools: 'list?',
   firstMessage: 'number?',
 });
+const grantFields = fields({ grant: 'object', by: 'string??', at: 'string', authority: 'string' });
 const stepFields = fields({
   id: 'string?',
   number: 'number',
@@ -87,6 +89,7 @@ export function checkState(document: Record<string, unknown>): void {
   refuse(
     within('.info', recordProblem(info, infoFields) ?? usageProblem(info)) ??
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
+      within('.execution.grantLog', grantLogProblem(execution)) ??
       recordProblem(document, documentFields) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
       within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
@@ -100,6 +103,9 @@ const fieldOf = (record: unknown, key: string): unknown =>
 
 const usageProblem = (account: unknown): Problem | null =>
   within('.usage', recordProblem(fieldOf(account, 'usage') ?? {}, usageFields));
+
+const grantLogProblem = (execution: unknown): Problem | null =>
+  listProblem(fieldOf(execution, 'grantLog') ?? [], (entry) => recordProblem(entry, grantFields));
 
 const lists = [
   ['toolCalls', callFields],

@@ -1,4 +1,5 @@
 import { AppendOnly } from '../append-only.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { zeroUsage } from '../inference/usage.ts';
@@ -31,6 +32,7 @@ export function readStateDocument(json: unknown): AgentStateData {
       ...execution,
       usage: { ...zeroUsage, ...execution.usage },
       grants: { ...execution.grants },
+      ...(execution.grantLog && { grantLog: execution.grantLog.map(copyOf) }),
       succeededTools: [...execution.succeededTools],
       stopRequest: execution.stopRequest && { ...execution.stopRequest },
     },
@@ -54,6 +56,8 @@ export function readStateDocument(json: unknown): AgentStateData {
     metadata: document.metadata ?? {},
   };
 }
+
+const copyOf = (entry: GrantRecord): GrantRecord => ({ ...entry, grant: { ...entry.grant } });
 
 function migrated(json: Record<string, unknown>): Record<string, unknown> {
   const { version } = json;

@@ -86,6 +86,7 @@ export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   invalid_message: 400,
   unknown_agent: 400,
   invalid_approval: 422,
+  grant_refused: 403,
   conflict: 409,
   awaiting_approval: 409,
   execution_open: 409,

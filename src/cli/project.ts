@@ -59,6 +59,8 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   const runtime = new SessionRuntime({
     store,
     agents: app.agents.map(({ agent }) => agent),
+    // who types here runs the sessions
+    grants: 'unlimited',
     ...(config?.deps && { deps: config.deps }),
     ...(config?.lease && { lease: config.lease }),
     ...(options.isDetached && { queue: idleQueue }),

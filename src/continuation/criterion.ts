@@ -1,6 +1,6 @@
 import type { ContinuationDecision } from './decision.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
-import type { Grants } from './grants.ts';
+import type { GrantKind, Grants } from './grants.ts';
 import type { RunView } from './run-view.ts';
 import type { StopReason } from './stop-reason.ts';
 
@@ -33,6 +33,8 @@ export interface ContinuationCriterion<S = RunView> {
   readonly stopReason?: StopReason;
   /** The number that `agent.describe()` shows. */
   readonly limit?: number;
+  /** The kind of grant that raises it; limits that no grant raises have none. */
+  readonly grant?: GrantKind;
   /** For soft landing: whether the next step is the last one that this limit has room for. */
   landsNext?: (state: S, context: CriterionContext, reserve: LandingReserve) => boolean;
   /** For time limits: milliseconds until a hanging call has to be cut. */

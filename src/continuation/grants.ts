@@ -15,13 +15,13 @@ export type GrantKind = keyof Grants;
 export const grantKinds: readonly GrantKind[] = ['steps', 'tokens', 'cost', 'seconds', 'retries'];
 
 /** Kinds that count things: half a step cannot be granted. */
-const wholeKinds: ReadonlySet<string> = new Set<GrantKind>(['steps', 'retries']);
+export const wholeGrantKinds: ReadonlySet<string> = new Set<GrantKind>(['steps', 'retries']);
 
 /** More than any run can use, and still an exact number when grants add up. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 const isAmount = (kind: string, amount: unknown): boolean =>
-  wholeKinds.has(kind)
+  wholeGrantKinds.has(kind)
     ? isWhole(amount)
     : typeof amount === 'number' && amount > 0 && amount <= MOST;
 
@@ -37,7 +37,7 @@ export function checkedGrant(grant: unknown): Grants {
     const isKnown = grantKinds.some((known) => known === kind);
     if (isKnown && isAmount(kind, amount)) continue;
     const isNumber = typeof amount === 'number' && Number.isFinite(amount) && amount > 0;
-    const range = wholeKinds.has(kind) ? `a whole number of ${kind}` : `at most ${MOST}`;
+    const range = wholeGrantKinds.has(kind) ? `a whole number of ${kind}` : `at most ${MOST}`;
     throw new AgentError(
       'invalid_option',
       `resume() got grant { ${kind}: ${show(amount)} }, expected ${isKnown && isNumber ? range : expected}.`,

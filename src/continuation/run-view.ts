@@ -28,6 +28,9 @@ export interface StepView {
 export interface StopRequest {
   readonly by: 'user' | 'tool' | 'deadline';
   readonly reason: string;
+  /** Who asked, where the caller said so. */
+  readonly requestedBy?: string;
+  readonly at?: string;
 }
 
 export interface ExecutionView {

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'no_new_message'
   | 'execution_open'
   | 'not_resumable'
+  | 'grant_refused'
   | 'unknown_approval'
   | 'invalid_approval'
   | 'model_call_failed'

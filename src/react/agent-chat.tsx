@@ -80,7 +80,8 @@ function Chat(props: AgentChatProps): ReactElement {
             stop={stop}
             action={actionFor(actions, 'resume', stop.timestamp)}
             onDismiss={dismiss}
-            {...(can.resume && { onResume: session.resume })}
+            allowance={session.allowance ?? null}
+            {...(can.resume && session.allowance !== undefined && { onResume: session.resume })}
           />
         )}
       </Conversation>

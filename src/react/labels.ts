@@ -42,6 +42,8 @@ export interface AgentLabels {
   readonly answered: string;
   readonly wouldGoOn: (grant: Grants) => string;
   readonly grant: (grant: Grants) => string;
+  /** In place of a grant, once the user may grant no more. */
+  readonly operatorNeeded: string;
   readonly resume: string;
   readonly resuming: string;
   readonly decidedBy: (criterion: string) => string;
@@ -119,6 +121,8 @@ export const defaultLabels: AgentLabels = {
   answered: 'Answered. It goes on in a moment.',
   wouldGoOn: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
   grant: (grant) => `Grant ${grantText(grant)}`,
+  operatorNeeded:
+    'To continue, an operator has to raise the limit. You can also send a new message.',
   resume: 'Resume',
   resuming: 'Going on…',
   decidedBy: (criterion) => `decided by ${criterion}`,

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiStop } from '../ui/ui-state.ts';
@@ -14,19 +15,27 @@ export interface StopExplanationProps {
   readonly action: SessionAction | null;
   /** Absent: going on is not offered. */
   readonly onResume?: (grant?: Grants) => unknown;
+  /** What the user may still grant: the button offers no more. Null or absent: the remedy stands as it is. */
+  readonly allowance?: GrantAllowance | null;
   readonly onDismiss?: (actionId: string) => void;
 }
 
 /** Why it stands still, what would let it go on, and a button that gives exactly that. */
 export function StopExplanation(props: StopExplanationProps): ReactElement {
-  const { stop, action, onResume, onDismiss } = props;
+  const { stop, action, allowance = null, onResume, onDismiss } = props;
   const { labels } = useUi();
   const { status, stop_reason: reason, resolved_by: voice, error_message: error } = stop;
-  const grant = stop.remedy?.grant;
+  const asked = stop.remedy?.grant;
+  const grant = asked && allowance ? (allowance.grant ?? undefined) : asked;
+  const needsOperator = asked !== undefined && grant === undefined;
   const isSent = action?.status === 'pending' || action?.status === 'done';
   const canResume = onResume !== undefined && (grant !== undefined || status === 'paused');
   const text = stopText(stop);
-  const remedy = grant && status !== 'completed' ? labels.wouldGoOn(grant) : text.remedy;
+  const remedy = needsOperator
+    ? labels.operatorNeeded
+    : grant && status !== 'completed'
+      ? labels.wouldGoOn(grant)
+      : text.remedy;
   const [, opening = '', rest = ''] = /^(.*?)(:.*)?$/s.exec(stop.stop_message || text.title) ?? [];
   const option = stop.remedy?.option;
   return (

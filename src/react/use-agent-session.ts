@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import type { Connection, EnvelopeSource } from '../ui/sources/envelope-source.ts';
 import {
   sessionDesk,
@@ -15,12 +16,15 @@ import {
 } from '../ui/sources/session-store.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
 import type { UiApproval, UiState, UiStop } from '../ui/ui-state.ts';
+import { useAllowance } from './use-allowance.ts';
 
 export interface UseAgentSessionOptions extends SessionStoreOptions {
   /** Null as long as there is no session. A source of the same key may be made anew with every render. */
   readonly source: EnvelopeSource | null;
   /** How the user's wishes reach your server. */
   readonly actions?: AgentSessionActions;
+  /** What the user may still grant: the `allowance` of the session. Left out: the remedy is offered as it is. */
+  readonly allowance?: () => Promise<GrantAllowance | null>;
 }
 
 export interface AgentSession extends SessionDesk {
@@ -36,6 +40,8 @@ export interface AgentSession extends SessionDesk {
   /** What the user asked for: pending, failed, or done and not yet seen on the screen. */
   readonly actions: readonly SessionAction[];
   readonly can: Readonly<Record<ActionKind, boolean>>;
+  /** What the user may still grant; undefined while it is being read, null where it is not known. */
+  readonly allowance: GrantAllowance | null | undefined;
   /** Reads the conversation as the server keeps it. */
   readonly refresh: () => void;
 }
@@ -67,6 +73,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
   });
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);
   const { send, approve, deny, stop, resume } = actions;
+  const allowance = useAllowance(view.state.stop, options.allowance);
   return useMemo(() => {
     const { state } = view;
     return {
@@ -80,7 +87,8 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       error: view.error,
       actions: view.actions,
       can: { send: !!send, approve: !!approve, deny: !!deny, stop: !!stop, resume: !!resume },
+      allowance,
       refresh: store.refresh,
     };
-  }, [view, desk, store, send, approve, deny, stop, resume]);
+  }, [view, desk, store, send, approve, deny, stop, resume, allowance]);
 }

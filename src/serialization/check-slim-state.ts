@@ -51,7 +51,12 @@ const stepFields = fields({
   outcome: 'object??',
   children: 'object?',
 });
-const restFields = fields({ evaluations: 'list', results: 'list', succeeded_tools: 'list' });
+const restFields = fields({
+  evaluations: 'list',
+  results: 'list',
+  succeeded_tools: 'list',
+  grant_log: 'list?',
+});
 const partFields = fields({ type: 'string' });
 const resultFields = fields({ error: 'object?' });
 const truncatedFields = fields({ missing: 'list' });

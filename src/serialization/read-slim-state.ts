@@ -119,6 +119,7 @@ function executionOf({ execution, rest, messages }: CheckedSlimState): Execution
         | 'handledStep'
         | 'stretchSeconds'
         | 'succeededTools'
+        | 'grantLog'
         | 'firstMessage'
       >
     >(more),
@@ -127,6 +128,7 @@ function executionOf({ execution, rest, messages }: CheckedSlimState): Execution
     handledStep: rest?.handled_step ?? 0,
     stretchSeconds: null,
     succeededTools: rest?.succeeded_tools ?? [],
+    ...(rest?.grant_log && { grantLog: rest.grant_log }),
     firstMessage: rest?.first_message ?? messages.length,
   };
 }

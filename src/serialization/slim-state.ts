@@ -1,5 +1,6 @@
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
+import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { Pause } from '../agent/agent-state.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
@@ -82,6 +83,8 @@ export interface SlimRest {
   readonly first_message: number;
   readonly handled_step: number;
   readonly succeeded_tools: readonly string[];
+  /** Left out where nothing was granted. */
+  readonly grant_log?: readonly GrantRecord[];
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
   readonly decision: ContinuationOutcomeJSON['decision'] | null;

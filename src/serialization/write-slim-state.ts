@@ -189,6 +189,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     first_message: firstMessage,
     handled_step: execution.handledStep,
     succeeded_tools: execution.succeededTools,
+    ...(execution.grantLog && { grant_log: execution.grantLog }),
     stop_request: shown(execution.stopRequest),
     pause_reason: shown(pause?.reason ?? null),
     decision: outcome?.decision ?? null,

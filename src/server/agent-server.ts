@@ -11,6 +11,7 @@ import {
   refusalResponse,
   requestIdOf,
 } from './answers.ts';
+import { checkedPolicy } from '../sessions/grant-policy.ts';
 import { gatekeeper } from './gatekeeper.ts';
 import { openapiOf } from './openapi.ts';
 import { openStreams } from './open-streams.ts';
@@ -44,6 +45,8 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   const basePath = checkedBase(options.basePath ?? '/api');
   const maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? 1_048_576);
   const config = options.broadcast ?? BroadcastConfig.debug(roomy);
+  const { grants } = options;
+  const caps = grants === undefined ? {} : { grants: checkedPolicy('agentServer grants', grants) };
   const site = siteRules(cors);
   const errors = reporter(options.onError);
   const gate = gatekeeper(options.owner, errors);
@@ -63,10 +66,10 @@ export function agentServer(options: AgentServerOptions): AgentServer {
   });
   const routes: readonly Route[] = [
     ...infoRoutes(serverInfo(options), () => openapi),
-    ...sessionRoutes(runtime, errors.report),
-    ...historyRoutes(runtime, config),
+    ...sessionRoutes(runtime, caps, errors.report),
+    ...historyRoutes(runtime, caps, config),
     eventRoute(events, streams),
-    ...controlRoutes(runtime),
+    ...controlRoutes(runtime, caps),
     ...(pusher ? [pusherRoute(runtime, pusher, gate.known, errors.report)] : []),
   ];
   const openapi: JsonObject = openapiOf(routes, { title: options.name ?? 'onward', basePath });

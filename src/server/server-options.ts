@@ -3,6 +3,7 @@ import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
 import type { OwnerHook } from '../broadcasting/sse-request.ts';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
+import type { GrantPolicy } from '../sessions/grant-policy.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { AgentEntry } from './agent-entry.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -26,6 +27,11 @@ export interface AgentServerOptions {
   readonly rateLimit?: RateLimit | null;
   /** Event streams that an owner may have open. Default 20. */
   readonly maxStreams?: number;
+  /**
+   * What owners may grant to an execution over this API. Default: what the runtime's `grants` say, which is in total
+   * its limits once more, plus what was used beyond them.
+   */
+  readonly grants?: GrantPolicy;
   /** Pages of other origins that may use the API. Default: none, and no header says otherwise. */
   readonly cors?: Cors | null;
   /** Lets `POST /pusher/auth` answer. */

@@ -1,5 +1,6 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { statusOf } from '../agent/agent-status.ts';
+import type { Execution } from '../agent/execution.ts';
 import { isoTime } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
@@ -39,7 +40,12 @@ async function forkRow(
   const found = at ? await stateAt(lookup, reader, source, head, at) : head.state;
   const { id: forkedFrom } = found.execution;
   // its own: what a tool does here is not what it did there, even under the same call id
-  const execution = { ...found.execution, id: forkedFrom && uuid() };
+  const execution = {
+    ...found.execution,
+    id: forkedFrom && uuid(),
+    // also of grants behind the step: a copy is no way to grant them once more
+    ...(await grantLogOf(reader, source, head, forkedFrom)),
+  };
   const state = { ...found, execution, agentId: uuid() };
   return {
     id,
@@ -54,6 +60,22 @@ async function forkRow(
     createdAt: isoTime(lookup.clock.now()),
   };
 }
+
+/** All grants that an execution has got, as far as the store knows. */
+async function grantLogOf(
+  reader: RowReader,
+  source: SessionRow,
+  { state }: Head,
+  executionId: string,
+): Promise<Pick<Execution, 'grantLog'>> {
+  if (state.execution.id === executionId) return logIn(state.execution);
+  const rows = await reader.store.steps(source.id, '', { executionId, limit: 1 });
+  const [mark] = await reader.values<Mark>(rows.map((row) => ({ body: row.mark })));
+  return mark ? logIn(mark.execution) : {};
+}
+
+const logIn = ({ grantLog }: Execution): Pick<Execution, 'grantLog'> =>
+  grantLog === undefined ? {} : { grantLog };
 
 interface StepAt {
   readonly number: number;

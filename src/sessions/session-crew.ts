@@ -1,9 +1,9 @@
 import type { ApprovalAnswer } from '../agent/approvals.ts';
 import { isoTime } from '../clock.ts';
-import type { Grants } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { logMessage, logText } from '../errors/log-text.ts';
 import { uuid } from '../ids.ts';
+import type { GrantOrder } from './grant-order.ts';
 import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
 import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
 import { hasLog } from './log-events.ts';
@@ -113,14 +113,14 @@ export class SessionCrew {
     return said;
   }
 
-  async acceptResume(row: SessionRow, grant: Grants | null, isOpen: boolean): Promise<void> {
+  async acceptResume(row: SessionRow, order: GrantOrder | null, isOpen: boolean): Promise<void> {
     const phases: SessionPhase[] = isOpen ? ['open', 'paused'] : ['idle', 'paused'];
     const { executionId, revision } = row;
-    const { accepted } = await this.accept(
-      row,
-      { grant },
-      { executionId: executionId ?? '', phases, ...(isOpen ? {} : { revision }) },
-    );
+    const { accepted } = await this.accept(row, order ?? { grant: null }, {
+      executionId: executionId ?? '',
+      phases,
+      ...(isOpen ? {} : { revision }),
+    });
     if (!accepted) throw changedMeanwhile(row.id);
   }
 

@@ -1,3 +1,5 @@
+import type { GrantAllowance } from '../continuation/grant-allowance.ts';
+import { grantKinds, type Grants } from '../continuation/grants.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import type { SessionRow } from './session-rows.ts';
 
@@ -47,6 +49,38 @@ export const executionTaken = (sessionId: string, executionId: string): AgentErr
       'Send that message again as it was, or choose another executionId.',
     { details: { sessionId, executionId } },
   );
+
+/** An owner asked for more than owners may grant; `grant` is what would be accepted. */
+export function grantRefused(
+  sessionId: string,
+  requested: Grants,
+  left: GrantAllowance['left'],
+  grant: Grants | null,
+): AgentError {
+  const kinds = grantKinds.filter((kind) => requested[kind] !== undefined);
+  const rest = kinds.map((kind) => `${kind}: ${left[kind] ?? 0}`).join(', ');
+  const todo = grant
+    ? `Grant { ${amounts(grant)} } or less, or let an operator raise the limit.`
+    : 'Let an operator raise the limit, or send a new message.';
+  return new AgentError(
+    'grant_refused',
+    `The owner of session ${show(sessionId)} asked for { ${amounts(requested)} }, and what owners may still grant to ` +
+      `this execution is { ${rest} }. ${todo}`,
+    {
+      details: {
+        sessionId,
+        requested,
+        allowance: Object.fromEntries(kinds.map((kind) => [kind, left[kind] ?? 0])),
+        grant,
+      },
+    },
+  );
+}
+
+const amounts = (grant: Grants): string =>
+  Object.entries(grant)
+    .map(([kind, amount]) => `${kind}: ${amount}`)
+    .join(', ');
 
 export const rowTooLarge = (what: string, bytes: number, maxBytes: number): AgentError =>
   new AgentError(

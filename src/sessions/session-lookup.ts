@@ -2,14 +2,23 @@ import type { Agent } from '../agent/agent.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
 import type { Clock } from '../clock.ts';
+import type { Grants } from '../continuation/grants.ts';
 import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
+import {
+  checkedPolicy,
+  ownersGrants,
+  type GrantPolicy,
+  type GrantSubject,
+  type OwnersGrants,
+} from './grant-policy.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
 import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import { sessionNotFound } from './session-errors.ts';
+import type { SessionRuntimeOptions } from './session-options.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
@@ -21,12 +30,18 @@ export class SessionLookup {
   readonly clock: Clock;
   readonly window: HistoryWindow;
   readonly #agents: ReadonlyMap<string, DurableAgent>;
+  readonly #grants: GrantPolicy;
 
-  constructor(store: SessionStore, agents: readonly Agent[], clock: Clock, window: HistoryWindow) {
+  constructor(
+    { store, agents, grants = {} }: Pick<SessionRuntimeOptions, 'store' | 'agents' | 'grants'>,
+    clock: Clock,
+    window: HistoryWindow,
+  ) {
     this.store = store;
     this.clock = clock;
     this.window = window;
     this.#agents = agentsByName(agents);
+    this.#grants = checkedPolicy('SessionRuntime grants', grants);
   }
 
   get agentNames(): readonly string[] {
@@ -73,6 +88,28 @@ export class SessionLookup {
     const own = this.redactorOf(row);
     const family = this.#agents.get(row.agent)?.familyRedactor ?? own;
     return sessionOf(row, head, new Set(waiting), { own, family });
+  }
+
+  /** The same with what its owner may still grant. */
+  async viewWithAllowance(row: SessionRow, policy?: GrantPolicy): Promise<Session> {
+    const session = await this.view(row);
+    const { executionId, grants, grantLog, outcome } = session;
+    const isStopped = row.phase === 'idle' && outcome?.shouldContinue === false;
+    if (!isStopped || executionId === null || !this.#agents.has(row.agent)) return session;
+    const execution = { id: executionId, grants, grantLog };
+    const { allowance } = await this.ownersGrants(row, { execution, outcome }, policy);
+    return { ...session, allowance };
+  }
+
+  /** The caps for owners of an execution, and what is left of them. */
+  ownersGrants(
+    { id, owner, agent }: SessionRow,
+    of: Pick<GrantSubject, 'execution' | 'outcome'>,
+    policy: GrantPolicy = this.#grants,
+    requested: Grants | null = null,
+  ): Promise<OwnersGrants> {
+    const limits = this.#agents.get(agent)?.grantLimits ?? [];
+    return ownersGrants(policy, { session: { id, owner, agent }, limits, ...of }, requested);
   }
 
   /** A page is short where its sessions are large; its cursor leads to the rest. */

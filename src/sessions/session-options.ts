@@ -1,9 +1,11 @@
 import type { Agent } from '../agent/agent.ts';
 import type { Approvals } from '../agent/approvals.ts';
 import type { Clock } from '../clock.ts';
+import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
+import type { GrantPolicy } from './grant-policy.ts';
 import type { CrewOptions } from './session-crew.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -32,9 +34,21 @@ export interface SendOptions extends OwnerOptions {
   readonly executionId?: string;
 }
 
-export interface ResumeSessionOptions extends OwnerOptions {
+/** Caps of what owners may grant, in place of the runtime's `grants`. */
+export interface GrantCapOptions {
+  readonly grants?: GrantPolicy;
+}
+
+export interface ResumeSessionOptions extends OwnerOptions, GrantCapOptions {
   readonly approvals?: Approvals;
   readonly grant?: Grants;
+  /**
+   * On whose authority the grant is given. `operator`, the default, is your own code: no cap. `owner` is for what an
+   * owner asked for, for example over HTTP: it stays within `grants`, or is refused with `grant_refused`.
+   */
+  readonly authority?: GrantAuthority;
+  /** Who gives the grant, for the record. Default: the owner. */
+  readonly by?: string;
   readonly wait?: boolean;
 }
 
@@ -45,5 +59,7 @@ export interface SessionRuntimeOptions extends CrewOptions {
   readonly maxMessages?: number;
   /** How many characters of JSON those messages may have together; older ones are left out. Default 16 million. */
   readonly maxCharacters?: number;
+  /** What owners may grant to an execution. Default: in total its limits once more, plus what was used beyond them. */
+  readonly grants?: GrantPolicy;
   readonly clock?: Clock;
 }

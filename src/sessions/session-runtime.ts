@@ -1,7 +1,7 @@
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
-import { systemClock, type Clock } from '../clock.ts';
+import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { JsonObject } from '../json.ts';
@@ -16,6 +16,7 @@ import { SessionCrew } from './session-crew.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   CreateOptions,
+  GrantCapOptions,
   OwnerOptions,
   ResumeSessionOptions,
   SendOptions,
@@ -34,6 +35,7 @@ import {
 } from './session-reads.ts';
 import type { Session, SessionPage } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
+import { stopText } from './stop-note.ts';
 
 /** Conversations that live in a store: any process with the same store and agents can go on with them. */
 export class SessionRuntime {
@@ -42,12 +44,12 @@ export class SessionRuntime {
   readonly #crew: SessionCrew;
 
   constructor(options: SessionRuntimeOptions) {
-    const { store, agents, clock = systemClock, maxMessages = 200 } = options;
+    const { clock = systemClock, maxMessages = 200 } = options;
     whole('SessionRuntime maxMessages', maxMessages);
     const { maxCharacters = 16_000_000 } = options;
     whole('SessionRuntime maxCharacters', maxCharacters);
     this.clock = clock;
-    this.#lookup = new SessionLookup(store, agents, clock, { maxMessages, maxCharacters });
+    this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
     this.#crew = new SessionCrew(this.#lookup, options);
   }
 
@@ -56,8 +58,9 @@ export class SessionRuntime {
     return this.get(id, options);
   }
 
-  async get(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
-    return this.#lookup.view(await this.#lookup.owned(sessionId, owner));
+  async get(sessionId: string, options: OwnerOptions & GrantCapOptions): Promise<Session> {
+    const row = await this.#lookup.owned(sessionId, options.owner);
+    return this.#lookup.viewWithAllowance(row, options.grants);
   }
 
   /** Newest change first. */
@@ -86,11 +89,12 @@ export class SessionRuntime {
   /** Asks a running execution to pause after its step, if it would go on. */
   async pause(
     sessionId: string,
-    { owner, reason = 'on request' }: OwnerOptions & { readonly reason?: string },
+    options: OwnerOptions & GrantCapOptions & { readonly reason?: string },
   ): Promise<Session> {
+    const { owner, reason = 'on request' } = options;
     await this.#lookup.owned(sessionId, owner);
     await this.#crew.request(sessionId, { pause: defaultRedactor.text(reason) });
-    return this.get(sessionId, { owner });
+    return this.get(sessionId, options);
   }
 
   /** Goes on with a paused session: with answers, after a pause, or past a limit with a grant. */
@@ -124,11 +128,14 @@ export class SessionRuntime {
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
   async stop(
     sessionId: string,
-    options: OwnerOptions & { readonly reason?: string; readonly wait?: boolean },
+    options: OwnerOptions &
+      GrantCapOptions & { readonly reason?: string; readonly by?: string; readonly wait?: boolean },
   ): Promise<Session> {
-    const { owner, reason = 'a stop was requested' } = options;
+    const { owner, reason = 'a stop was requested', by = owner } = options;
     await this.#lookup.owned(sessionId, owner);
-    await this.#crew.request(sessionId, { stop: defaultRedactor.text(reason) });
+    const at = isoTime(this.clock.now());
+    const stop = stopText({ reason: defaultRedactor.text(reason), by, at });
+    await this.#crew.request(sessionId, { stop });
     return this.#result(sessionId, options, null);
   }
 
@@ -140,7 +147,7 @@ export class SessionRuntime {
   /** A new session with this one's history up to a step (counted from 1 in the session); default: all of it. */
   async fork(
     sessionId: string,
-    options: OwnerOptions & { readonly atStep?: number; readonly id?: string },
+    options: OwnerOptions & GrantCapOptions & { readonly atStep?: number; readonly id?: string },
   ): Promise<Session> {
     const id = await forkSession(this.#lookup, sessionId, options);
     return this.get(id, options);
@@ -259,15 +266,16 @@ export class SessionRuntime {
 
   async #result(
     sessionId: string,
-    { owner, wait }: OwnerOptions & { readonly wait?: boolean },
+    options: OwnerOptions & GrantCapOptions & { readonly wait?: boolean },
     executionId: string | null,
     hasBegun: boolean = false,
   ): Promise<Session> {
+    const { owner, wait } = options;
     if (wait) {
       await this.#lookup.owned(sessionId, owner);
       await this.#crew.settled(sessionId, executionId, hasBegun);
     }
-    const session = await this.get(sessionId, { owner });
+    const session = await this.get(sessionId, options);
     return wait || executionId === null ? session : { ...session, executionId };
   }
 }

@@ -2,13 +2,15 @@ import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import type { Approvals } from '../agent/approvals.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
+import type { StopOptions } from '../agent/enter-run.ts';
+import { StopSignal, type DurableOptions } from '../agent/run.ts';
 import { isoTime, type Clock } from '../clock.ts';
-import type { Grants } from '../continuation/grants.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { MessageInput } from '../messages/message.ts';
 import { AgentJournal, type JournalSignals } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
+import { grantWithin, type GrantOrder } from './grant-order.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
@@ -18,6 +20,7 @@ import { RowWriter } from './row-writer.ts';
 import type { CommandRow, SessionPhase, SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 import { titleOf } from './session-title.ts';
+import { stopNote } from './stop-note.ts';
 
 export interface SessionEvent {
   readonly sessionId: string;
@@ -41,7 +44,11 @@ export interface WorkerContext {
 }
 
 /** What a session may be asked to do. */
-export type CommandBody = { readonly message: MessageInput } | { readonly grant: Grants | null };
+export type CommandBody =
+  | { readonly message: MessageInput }
+  | { readonly grant: null }
+  /** Earlier releases wrote the grant alone. */
+  | (Pick<GrantOrder, 'grant'> & Partial<GrantOrder>);
 
 /** Works on a session as long as there is something to do and the lease is ours. */
 export async function workOn(context: WorkerContext, sessionId: string): Promise<void> {
@@ -131,11 +138,28 @@ class Stretch {
       return (await this.#hasRun(command.executionId, state))
         ? { kind: 'none', executionId: state.execution.id, done: command.number }
         : { kind: 'run', message: body.message, ...idOf(command) };
-    if (command && body && 'grant' in body)
-      return { kind: 'resume', grant: body.grant, ...idOf(command) };
+    if (command && body && 'grant' in body) {
+      const order = this.#orderOf(body, state);
+      // others beside it have used up what owners may grant
+      if (order === null && body.grant !== null && !isOpen(state.status))
+        return { kind: 'none', executionId: state.execution.id, done: command.number };
+      return { kind: 'resume', order, ...idOf(command) };
+    }
     if (isOpen(state.status))
-      return { kind: 'resume', grant: null, executionId: state.execution.id };
+      return { kind: 'resume', order: null, executionId: state.execution.id };
     return { kind: 'none', executionId: state.execution.id };
+  }
+
+  /** The grant as far as it may still be given; null where that is nothing. */
+  #orderOf(
+    body: Exclude<CommandBody, { readonly message: MessageInput }>,
+    { execution }: AgentState,
+  ): GrantOrder | null {
+    if (body.grant === null) return null;
+    const at = isoTime(this.#context.clock.now());
+    const order: GrantOrder = { by: null, at, authority: 'owner', ...body };
+    const grant = grantWithin(order, execution);
+    return grant && { ...order, grant };
   }
 
   /** A message that waited twice under one id is carried out once. */
@@ -196,19 +220,20 @@ class Stretch {
       const asked = readyForMessage(state).withMessages(task.message);
       await this.#agent.run(asked, { ...options, executionId });
     } else if (stopReason !== null && isOpen(state.status))
-      await journal.end(this.#agent.stop(state, { ...options, reason: stopReason }));
+      await journal.end(this.#agent.stop(state, { ...options, ...askedBy(stopReason) }));
     else if (task.kind === 'resume' && hasWork(state, approvals, task))
       await this.#agent.resume(state, {
         ...options,
         ...(state.unfinishedStep && { approvals }),
-        ...(task.grant && { grant: task.grant }),
+        ...grantOf(task.order),
       });
     else await journal.end(state);
   }
 
   #signalled({ stopReason, pauseReason }: Pick<SessionRow, 'stopReason' | 'pauseReason'>): void {
     this.#signals.pauseReason = pauseReason;
-    if (stopReason !== null && !this.#abort.signal.aborted) this.#abort.abort(stopReason);
+    if (stopReason !== null && !this.#abort.signal.aborted)
+      this.#abort.abort(new StopSignal(stopNote(stopReason)));
   }
 
   /** Somebody else has the session now: end the work, write nothing. */
@@ -226,9 +251,20 @@ type Task = {
   readonly done?: number;
 } & (
   | { readonly kind: 'run'; readonly message: MessageInput }
-  | { readonly kind: 'resume'; readonly grant: Grants | null }
+  | { readonly kind: 'resume'; readonly order: GrantOrder | null }
   | { readonly kind: 'none' }
 );
+
+function grantOf(order: GrantOrder | null): Partial<DurableOptions> {
+  if (order === null) return {};
+  const { grant, by, at, authority } = order;
+  return { grant, granted: { at, authority }, ...(by !== null && { by }) };
+}
+
+function askedBy(text: string): Pick<StopOptions, 'reason' | 'by' | 'at'> {
+  const { reason, by, at } = stopNote(text);
+  return { reason, ...(by !== null && { by }), ...(at !== null && { at }) };
+}
 
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 

@@ -1,6 +1,8 @@
 import type { Pause } from '../agent/agent-state.ts';
 import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
 import type { SessionInfo } from '../agent/execution.ts';
+import type { GrantAllowance, GrantRecord } from '../continuation/grant-allowance.ts';
+import type { Grants } from '../continuation/grants.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { Redactor } from '../errors/redactor.ts';
@@ -33,6 +35,12 @@ export interface Session {
   readonly usage: Usage;
   readonly cost: number | null;
   readonly info: SessionInfo;
+  /** What was granted to the last execution, in sum. */
+  readonly grants: Grants;
+  /** Who granted it and when, oldest first. */
+  readonly grantLog: readonly GrantRecord[];
+  /** What the owner may still grant to the last execution; null while it is open, before the first, and in lists. */
+  readonly allowance: GrantAllowance | null;
   readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
   /** Calls that nobody has answered yet; `hidden` says where secrets in their arguments are not shown. */
   readonly pendingApprovals: readonly PendingApproval[];
@@ -76,6 +84,9 @@ export function sessionOf(
     usage: execution.usage,
     cost: execution.cost,
     info,
+    grants: isFresh ? {} : execution.grants,
+    grantLog: isFresh ? [] : (execution.grantLog ?? []),
+    allowance: null,
     pause: status === 'paused' ? pauseView(pause, redactor) : null,
     pendingApprovals: shownApprovals(pending, redactors),
     stopReason: isOver ? (outcome?.stopReason ?? null) : null,

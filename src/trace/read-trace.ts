@@ -1,6 +1,6 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import { invalidOption } from '../errors/agent-error.ts';
-import type { OwnerOptions } from '../sessions/session-options.ts';
+import type { GrantCapOptions, OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { readExecutions, type FoundExecution } from './read-executions.ts';
 import { readLog } from './read-log.ts';
@@ -14,7 +14,7 @@ const LOOK_BACK = 5;
 /** Pages of steps for one trace; each ends early where steps are large. */
 const MOST_PAGES = 5;
 
-export interface ReadTraceOptions extends OwnerOptions {
+export interface ReadTraceOptions extends OwnerOptions, GrantCapOptions {
   /** Default: the execution that is worked on, or was last. */
   readonly executionId?: string;
   /** Only steps with a lower number. */
@@ -31,7 +31,8 @@ export async function readTrace(
 ): Promise<Trace> {
   const { owner } = options;
   const limit = checkedSteps(options.limit);
-  const session = await runtime.get(sessionId, { owner });
+  const { grants } = options;
+  const session = await runtime.get(sessionId, { owner, ...(grants && { grants }) });
   const found = await readExecutions(runtime, sessionId, options);
   const { shown, executions } = found;
   const now = runtime.clock.now();

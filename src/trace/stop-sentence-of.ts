@@ -18,4 +18,5 @@ export const stopSentenceOf = (session: Session): StopSentence | null =>
     pause: session.pause,
     pendingApprovals: session.pendingApprovals,
     step: session.executionStepCount,
+    allowance: session.allowance,
   });

@@ -1,13 +1,14 @@
 import type { Pause } from '../agent/agent-state.ts';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { grantNeeded, type GrantAllowance } from '../continuation/grant-allowance.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { grantLabel, ifGranted } from './grant-text.ts';
 import { becauseOf, isSessionWide, type StopCase } from './stop-because.ts';
 import type { StopSentence } from './trace.ts';
-import { decisiveVoice, grantNeeded, isSoftLanding } from './voices.ts';
+import { decisiveVoice, isSoftLanding } from './voices.ts';
 import { withoutFullStop } from './without-full-stop.ts';
 
 export interface StopFacts {
@@ -19,6 +20,8 @@ export interface StopFacts {
   readonly error?: Pick<ErrorRecord, 'message'> | null;
   /** The last recorded step of the execution. */
   readonly step?: number | null;
+  /** What the owner may still grant; null or left out: no cap is known. */
+  readonly allowance?: GrantAllowance | null;
 }
 
 /** Why a run stands still and what would let it go on; null while it works or has nothing to do. */
@@ -33,7 +36,7 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
   const { because, rest } = becauseOf(stop);
   if (status === 'completed') return { ...plain(lead, because), note: rest };
   const note = [rest, noteOf(stop)].filter(Boolean).join(' ') || null;
-  return { lead, because, ...remedyOf(stop), note };
+  return { lead, because, ...remedyOf(stop, facts.allowance ?? null), note };
 }
 
 const leads: Partial<Record<BroadcastStatus, string>> = {
@@ -56,14 +59,24 @@ const plain = (lead: string, because: string): StopSentence => ({
 
 const newMessage = { kind: 'message', label: 'New message' } as const;
 
-function remedyOf(stop: StopCase): Pick<StopSentence, 'goOnIf' | 'action'> {
+function remedyOf(
+  stop: StopCase,
+  allowance: GrantAllowance | null,
+): Pick<StopSentence, 'goOnIf' | 'action'> {
   const { outcome, voice } = stop;
-  const grant = grantNeeded(outcome);
-  if (grant)
+  const needed = grantNeeded(outcome.evaluations);
+  if (needed && allowance?.grant === null)
+    return {
+      goOnIf: 'an operator raised the limit, or you sent a new message',
+      action: newMessage,
+    };
+  if (needed) {
+    const grant = allowance?.grant ?? needed;
     return {
       goOnIf: moreOf(stop) ?? ifGranted(grant),
       action: { kind: 'grant', grant, label: grantLabel(grant) },
     };
+  }
   // of several that forbade, the one in the way is the one that takes no grant
   const inTheWay = isGrantable(voice) ? outcome.evaluations.find(isInTheWay) : voice;
   const option = inTheWay?.remedy?.option;

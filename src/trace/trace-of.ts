@@ -70,6 +70,7 @@ export function traceOf(records: TraceRecords): Trace {
       pendingApprovals: isCurrent ? session.pendingApprovals : [],
       error: errorBehind(newest, outcome),
       step: accounts?.stepCount ?? newest?.number ?? null,
+      allowance: isCurrent ? session.allowance : null,
     }),
     grants: accounts?.grants ?? {},
   };

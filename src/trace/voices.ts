@@ -1,5 +1,4 @@
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import type { GrantKind, Grants } from '../continuation/grants.ts';
 import { ContinuationOutcome, type ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 
 /** The voice that decided. */
@@ -23,19 +22,6 @@ export function numberIn(voice: ContinuationEvaluation | undefined, key: string)
 export function textIn(voice: ContinuationEvaluation | undefined, key: string): string | null {
   const value = voice?.context[key];
   return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** What has to be granted for all who forbade; null where one of them takes no grant. */
-export function grantNeeded({ evaluations }: ContinuationOutcomeJSON): Grants | null {
-  const sum: Partial<Record<GrantKind, number>> = {};
-  for (const { decision, remedy } of evaluations) {
-    if (decision !== 'forbid') continue;
-    const grant = Object.entries(remedy?.grant ?? {}) as [GrantKind, number][];
-    if (grant.length === 0) return null;
-    // two voices may count the same thing: what is enough for one must do for the other
-    for (const [kind, amount] of grant) sum[kind] = Math.max(sum[kind] ?? 0, amount);
-  }
-  return Object.keys(sum).length > 0 ? sum : null;
 }
 
 /** A limit ended the run though the model had answered: its last step was kept for that. */

@@ -191,6 +191,7 @@ export function sessionOf(
     error: null,
     actions: [],
     can: { send: true, approve: true, deny: true, stop: true, resume: true },
+    allowance: null,
     refresh: () => undefined,
     send: ask('send'),
     approve: ask('approve'),

@@ -164,6 +164,9 @@ const detailOf = (session: SessionSummary): SessionDetail => ({
   ...session,
   usage,
   cost: null,
+  grants: {},
+  grantLog: [],
+  allowance: null,
   info: {
     startedAt: session.createdAt,
     updatedAt: session.updatedAt,

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { cleanup, render, screen } from '@testing-library/react';
 import { type ReactElement } from 'react';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { GrantAllowance } from '../../src/continuation/grant-allowance.ts';
 import { AgentChat, UsageView, useAgentSession } from '../../src/react/index.ts';
 import { seriousInDocument } from '../setup/axe-dom.ts';
 import { fakeSource, Wire } from './fake-source.ts';
@@ -45,6 +46,28 @@ describe('AgentChat', () => {
     // the stop is said once, not in a line of the conversation too
     expect(document.body.textContent).not.toContain('Stopped at the step limit');
     expect(await seriousInDocument()).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<GrantAllowance | null>, string | null]>([
+    ['what is left', async () => ({ left: { steps: 2 }, grant: { steps: 2 } }), 'Grant 2 steps'],
+    ['nothing', async () => ({ left: {}, grant: null }), null],
+    ['all, where the server does not know', async () => null, 'Grant 5 steps'],
+    ['all, where it does not answer', () => Promise.reject(new Error('502')), 'Grant 5 steps'],
+  ])('offers %s once it has read what the user may grant', async (_case, allowance, button) => {
+    const { source, sink } = fakeSource();
+    const read = vi.fn(allowance);
+    const actions = { resume: async () => {} };
+    const Page = (): ReactElement => (
+      <AgentChat session={useAgentSession({ source, actions, allowance: () => read() })} />
+    );
+    render(<Page />);
+    const wire = new Wire();
+    for (const envelope of [wire.started(), wire.user('hi'), wire.stepDone(1), wire.limit()])
+      sink().envelope(envelope);
+    if (button === null) await screen.findByText(/an operator has to raise the limit/);
+    else await screen.findByRole('button', { name: button });
+    expect(screen.queryAllByRole('button', { name: /Grant/ })).toHaveLength(button ? 1 : 0);
+    expect(read).toHaveBeenCalledOnce();
   });
 
   it('without an action its control is not there', () => {

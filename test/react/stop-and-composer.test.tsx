@@ -28,6 +28,25 @@ describe('StopExplanation', () => {
     expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
   });
 
+  it('offers no more than the user may grant', async () => {
+    const onResume = vi.fn();
+    const allowance = { left: { steps: 2 }, grant: { steps: 2 } };
+    render(
+      <StopExplanation stop={limit} action={null} allowance={allowance} onResume={onResume} />,
+    );
+    await userEvent.click(screen.getByRole('button', { name: 'Grant 2 steps' }));
+    expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 2 });
+  });
+
+  it('offers no grant and names the operator once the user may grant no more', () => {
+    const allowance = { left: {}, grant: null };
+    render(<StopExplanation stop={limit} action={null} allowance={allowance} onResume={vi.fn()} />);
+    expect(screen.queryByRole('button')).toBeNull();
+    expect(screen.getByRole('region').textContent).toContain(
+      'To continue, an operator has to raise the limit.',
+    );
+  });
+
   it.each<[string, Partial<UiStop>, string | null, string]>([
     [
       'tokens',

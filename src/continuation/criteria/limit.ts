@@ -49,6 +49,7 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
     kind: 'limit',
     stopReason,
     limit: max,
+    ...(grant && { grant }),
     evaluate(state, context): ContinuationEvaluation {
       const limit = limitOf(state, context);
       const used = spec.used(state, context.now);

@@ -1,6 +1,7 @@
 import type { Approvals } from '../../agent/approvals.ts';
 import type { Grants } from '../../continuation/grants.ts';
 import type { JsonObject } from '../../json.ts';
+import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { route, type Route, type RouteAnswer } from '../route.ts';
 import { ref } from '../schemas/shapes.ts';
@@ -29,7 +30,7 @@ const accepted: RouteAnswer = {
 };
 
 /** What people do about a run. */
-export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
+export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): readonly Route[] => [
   route<object, Answer>({
     method: 'POST',
     path: '/sessions/{id}/approvals/{callId}',
@@ -64,7 +65,8 @@ export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
     summary: 'Ends the run that is open; an idle session stays as it is.',
     body: { reason },
     answer: accepted,
-    handle: async ({ owner, id, body }) => detailOf(await runtime.stop(id, { owner, ...body })),
+    handle: async ({ owner, id, body }) =>
+      detailOf(await runtime.stop(id, { owner, ...body, ...caps })),
   }),
   route<object, { readonly reason?: string }>({
     method: 'POST',
@@ -73,7 +75,8 @@ export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
     summary: 'Asks a run to pause after its step.',
     body: { reason },
     answer: accepted,
-    handle: async ({ owner, id, body }) => detailOf(await runtime.pause(id, { owner, ...body })),
+    handle: async ({ owner, id, body }) =>
+      detailOf(await runtime.pause(id, { owner, ...body, ...caps })),
   }),
   route<object, { readonly grant?: Grants; readonly approvals?: Approvals }>({
     method: 'POST',
@@ -82,7 +85,8 @@ export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
     summary: 'Goes on after a pause, with answers, or past a limit with a grant.',
     body: { grant, approvals },
     answer: accepted,
-    handle: async ({ owner, id, body }) => detailOf(await runtime.resume(id, { owner, ...body })),
+    handle: async ({ owner, id, body }) =>
+      detailOf(await runtime.resume(id, { ...body, owner, authority: 'owner', ...caps })),
   }),
   route<object, { readonly atStep?: number; readonly id?: string }>({
     method: 'POST',
@@ -102,6 +106,7 @@ export const controlRoutes = (runtime: SessionRuntime): readonly Route[] => [
       return detailOf(
         await runtime.fork(id, {
           owner,
+          ...caps,
           ...(atStep !== undefined && { atStep }),
           ...(newId !== undefined && { id: newId }),
         }),

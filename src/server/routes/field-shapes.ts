@@ -72,7 +72,8 @@ export const messageContent: Field = {
 
 export const grant: Field = {
   schema: { ...grantsSchema, minProperties: 1 },
-  expected: 'amounts above 0 for steps, tokens, cost, seconds or retries',
+  expected:
+    'amounts above 0 for steps, tokens, cost, seconds or retries, steps and retries in whole numbers',
 };
 
 export const approvals: Field = {

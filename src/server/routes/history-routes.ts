@@ -2,6 +2,7 @@ import { readRef } from '../../broadcasting/envelope-ref.ts';
 import { readRefill } from '../../broadcasting/refill.ts';
 import { parsePlace } from '../../broadcasting/sse-frame.ts';
 import type { BroadcastSettings } from '../../broadcasting/broadcast-config.ts';
+import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { readTrace } from '../../trace/index.ts';
 import { readUiMessages, type MessagesQuery } from '../read-messages.ts';
@@ -16,6 +17,7 @@ interface TraceQuery extends MessagesQuery {
 /** What was said, done and decided. */
 export const historyRoutes = (
   runtime: SessionRuntime,
+  caps: GrantCapOptions,
   config: BroadcastSettings,
 ): readonly Route[] => [
   route<MessagesQuery>({
@@ -75,6 +77,7 @@ export const historyRoutes = (
     handle: ({ owner, id, query: { execution, ...page } }) =>
       readTrace(runtime, id, {
         owner,
+        ...caps,
         ...page,
         ...(execution !== undefined && { executionId: execution }),
       }),

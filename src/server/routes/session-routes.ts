@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import type { MessageContent } from '../../messages/content-part.ts';
+import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
 import { listSessions, type ListQuery } from '../list-sessions.ts';
@@ -39,6 +40,7 @@ const detail = (status: RouteAnswer['status'], about: string): RouteAnswer => ({
 /** Sessions, and what is said in them. */
 export const sessionRoutes = (
   runtime: SessionRuntime,
+  caps: GrantCapOptions,
   report: (error: unknown, request: Request) => void,
 ): readonly Route[] => [
   route<ListQuery>({
@@ -89,7 +91,7 @@ export const sessionRoutes = (
     name: 'getSession',
     summary: 'A session with its last verdict.',
     answer: detail(200, 'The session.'),
-    handle: async ({ owner, id }) => detailOf(await runtime.get(id, { owner })),
+    handle: async ({ owner, id }) => detailOf(await runtime.get(id, { owner, ...caps })),
   }),
   route({
     method: 'DELETE',

@@ -1,6 +1,6 @@
 import type { BroadcastStatus } from '../../agent/agent-status.ts';
 import { ContinuationDecision } from '../../continuation/decision.ts';
-import { grantKinds } from '../../continuation/grants.ts';
+import { grantKinds, wholeGrantKinds } from '../../continuation/grants.ts';
 import { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonSchema } from '../../tools/schema.ts';
 import {
@@ -31,7 +31,14 @@ export const statusNames: readonly string[] = Object.keys(statuses);
 export const grantsSchema: JsonSchema = {
   type: 'object',
   properties: Object.fromEntries(
-    grantKinds.map((kind) => [kind, { type: 'number', exclusiveMinimum: 0 }]),
+    grantKinds.map((kind) => [
+      kind,
+      {
+        type: wholeGrantKinds.has(kind) ? 'integer' : 'number',
+        exclusiveMinimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+      },
+    ]),
   ),
   additionalProperties: false,
 };
@@ -41,6 +48,22 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
   Status: oneOfTexts(statusNames),
   StopReason: oneOfTexts(Object.values(StopReason)),
   Grants: grantsSchema,
+  GrantRecord: object({
+    grant: ref('Grants'),
+    by: orNull(text),
+    at: text,
+    authority: oneOfTexts(['owner', 'operator']),
+  }),
+  GrantAllowance: object({
+    left: {
+      type: 'object',
+      properties: Object.fromEntries(
+        grantKinds.map((kind) => [kind, either({ type: 'number' }, { const: 'unlimited' })]),
+      ),
+      additionalProperties: false,
+    },
+    grant: orNull(ref('Grants')),
+  }),
   Remedy: object({ text }, { option: text, grant: ref('Grants') }),
   Evaluation: object(
     {

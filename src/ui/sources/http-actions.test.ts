@@ -38,6 +38,20 @@ describe('httpActions', () => {
     );
   });
 
+  it('reads what the user may still grant from the session; an older server says nothing', async () => {
+    const allowance = { left: { steps: 3 }, grant: { steps: 3 } };
+    const server = await serve(
+      json({ id: 's', allowance }),
+      json({ id: 's' }),
+      refusal(404, 'session_not_found', 'There is no session "s".'),
+    );
+    const session = httpSession({ base: server.url, sessionId: 's' });
+    expect(await session.allowance()).toEqual(allowance);
+    expect(await session.allowance()).toBeNull();
+    await expect(session.allowance()).rejects.toMatchObject({ code: 'session_not_found' });
+    expect(server.requests.map(({ path }) => path)).toEqual(Array(3).fill('/v1/sessions/s'));
+  });
+
   it('lets a message wait where that was asked for', async () => {
     const server = await serve(accepted);
     const actions = httpActions({ base: server.url, sessionId: 's', whenBusy: 'queue' });

@@ -1,3 +1,4 @@
+import type { GrantAllowance } from '../../continuation/grant-allowance.ts';
 import type { Grants } from '../../continuation/grants.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
@@ -77,6 +78,8 @@ export interface HttpSessionOptions
 export function httpSession(options: HttpSessionOptions): {
   readonly source: EnvelopeSource;
   readonly actions: Required<AgentSessionActions>;
+  /** What the user may still grant. */
+  readonly allowance: () => Promise<GrantAllowance | null>;
 } {
   const session = sessionUrl(options);
   const { headers, credentials, fetch, silenceMs, backoff } = options;
@@ -92,21 +95,40 @@ export function httpSession(options: HttpSessionOptions): {
       ...(backoff && { backoff }),
     }),
     actions: httpActions(options),
+    async allowance() {
+      const detail = await requestJson(session, { method: 'GET' }, options);
+      // of our own server; one of an earlier release has none
+      return isRecord(detail) ? ((detail['allowance'] ?? null) as GrantAllowance | null) : null;
+    },
   };
 }
 
 const sessionUrl = ({ base, sessionId }: HttpActionsOptions): string =>
   `${base.replace(/\/+$/, '')}/sessions/${encodeURIComponent(sessionId)}`;
 
-async function postJson(url: string, body: JsonObject, options: HttpOptions): Promise<unknown> {
+const postJson = (url: string, body: JsonObject, options: HttpOptions): Promise<unknown> =>
+  requestJson(
+    url,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    },
+    options,
+  );
+
+async function requestJson(
+  url: string,
+  request: Pick<RequestInit, 'body' | 'method'> & { readonly headers?: Record<string, string> },
+  options: HttpOptions,
+): Promise<unknown> {
   const { headers, credentials, fetch: send = globalThis.fetch } = options;
   const own = typeof headers === 'function' ? await headers() : headers;
   let response: Response;
   try {
     response = await send(url, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json', ...own },
-      body: JSON.stringify(body),
+      ...request,
+      headers: { accept: 'application/json', ...request.headers, ...own },
       ...(credentials && { credentials }),
     });
   } catch (cause) {
@@ -114,18 +136,18 @@ async function postJson(url: string, body: JsonObject, options: HttpOptions): Pr
   }
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok) return answer;
-  throw refusal(url, response.status, answer);
+  throw refusal(`${request.method} ${shown(url)}`, response.status, answer);
 }
 
 /** In the server's words where it is ours; a proxy in between says nothing worth showing. */
-function refusal(url: string, status: number, answer: unknown): HttpActionError {
+function refusal(request: string, status: number, answer: unknown): HttpActionError {
   const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
   const { code, message, details } = error;
   const executionId = isRecord(details) ? details['executionId'] : null;
   return new HttpActionError(
     status,
     typeof code === 'string' ? code : 'refused',
-    typeof message === 'string' ? message : `POST ${shown(url)} answered ${status}.`,
+    typeof message === 'string' ? message : `${request} answered ${status}.`,
     { executionId: typeof executionId === 'string' ? executionId : null },
   );
 }
