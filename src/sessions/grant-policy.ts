@@ -97,7 +97,8 @@ function checkCaps(option: string, caps: OwnerGrantCaps): OwnerGrantCaps {
   if (!isRecord(caps)) throw invalidOption(option, caps, expected);
   for (const [kind, cap] of Object.entries(caps)) {
     const isKnown = grantKinds.some((known) => known === kind);
-    const isCap = cap === 'unlimited' || (Number.isFinite(cap) && (cap as number) >= 0);
+    const isCap =
+      cap === 'unlimited' || (typeof cap === 'number' && Number.isFinite(cap) && cap >= 0);
     if (cap !== undefined && !(isKnown && isCap))
       throw invalidOption(`${option} ${show(kind)}`, cap, expected);
   }
