@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactElement } from 'react';
+import { SourceError } from '../ui/sources/source-error.ts';
 import { Glyph } from './glyphs.tsx';
 import type { SessionDeskState } from './use-session-desk.ts';
 
@@ -24,13 +25,28 @@ export function ConnectionStrip({
   const isTold = desk?.problem && (desk.problem.isNotFound || desk.session.messages.length === 0);
   const isShown = useLasting(isLost && !isTold, patienceMs);
   if (!isShown) return null;
+  const error = desk?.session.error ?? null;
+  const isFinal = SourceError.is(error) && error.isFinal;
   return (
     <div className="strip strip-warn" role="alert">
       <Glyph name="reload" size={14} />
       <p>
-        <strong>Connection lost.</strong> {desk && safeText(desk.status === 'processing', isOnline)}
-        Reconnecting{desk ? '; what you miss is filled in.' : '.'}
+        <strong>Connection lost.</strong>{' '}
+        {isFinal ? (
+          error.message
+        ) : (
+          <>
+            {desk && safeText(desk.status === 'processing', isOnline)}
+            Reconnecting{desk ? '; what you miss is filled in.' : '.'}
+          </>
+        )}
       </p>
+      {error && !isFinal && (
+        <details>
+          <summary>Why</summary>
+          {error.message}
+        </details>
+      )}
       <button type="button" className="button button-small" onClick={onRetry}>
         Retry now
       </button>

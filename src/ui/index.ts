@@ -21,19 +21,15 @@ export type {
 } from './ui-message.ts';
 export type { Connection, EnvelopeSink, EnvelopeSource } from './sources/envelope-source.ts';
 export { sseSource, type SseSourceOptions } from './sources/sse-source.ts';
-export {
-  echoSource,
-  type EchoChannel,
-  type EchoClient,
-  type EchoSourceOptions,
-} from './sources/echo-source.ts';
+export { echoSource, type EchoClient, type EchoSourceOptions } from './sources/echo-source.ts';
 export {
   pusherSource,
-  type PusherChannel,
   type PusherClient,
   type PusherSourceOptions,
 } from './sources/pusher-source.ts';
+export type { PusherChannel } from './sources/channel-link.ts';
 export type { ChannelOptions } from './sources/channel-source.ts';
+export { channelAuthorizer, type ChannelAuthorizerOptions } from './sources/channel-authorizer.ts';
 export {
   refReader,
   type HttpOptions,

@@ -74,6 +74,7 @@ export function pusherClient(
   authEndpoint: string,
   user: string,
   key: string = server.app.key,
+  more: Partial<ConstructorParameters<typeof Pusher>[1]> = {},
 ): PusherClient {
   const pusher = new Pusher(key, {
     cluster: '',
@@ -87,6 +88,7 @@ export function pusherClient(
       transport: 'ajax',
       headers: { 'x-user': user },
     },
+    ...more,
   });
   onTestFinished(() => pusher.disconnect());
   return pusher;

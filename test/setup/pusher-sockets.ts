@@ -35,6 +35,10 @@ export interface Sockets {
   sweep(idleMs: number): void;
   /** Closes every connection without a close frame, as a server that dies does. */
   drop(): void;
+  /** The next connections are answered with these errors and closed. */
+  refuse(...codes: readonly number[]): void;
+  /** Messages a connection may send from now on. */
+  allow(messages: number): void;
 }
 
 const error = (code: number, message: string): string =>
@@ -44,10 +48,12 @@ export function openSockets(options: SocketOptions): Sockets {
   const { channels } = options;
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const clients = new Map<string, Client>();
+  const refusals: number[] = [];
+  let { maxMessages } = options;
 
   const take = (client: Client, text: string): void => {
     client.messages++;
-    if (client.messages > options.maxMessages)
+    if (client.messages > maxMessages)
       return client.send(error(4301, 'Message rate limit exceeded'));
     try {
       handle(client, text);
@@ -145,10 +151,13 @@ export function openSockets(options: SocketOptions): Sockets {
     accept(request, key, socket) {
       const incoming = { ...request, url: request.target } as unknown as IncomingMessage; // all that ws reads of it
       server.handleUpgrade(incoming, socket, request.body, (ws) => {
-        if (key === options.key) return welcome(request, ws);
+        const code = key === options.key ? refusals.shift() : 4001;
+        if (code === undefined) return welcome(request, ws);
         ws.on('error', () => {});
         // an end of the connection, and no close frame
-        ws.send(error(4001, 'Application does not exist'), () => socket.end());
+        ws.send(error(code, code === 4001 ? 'Application does not exist' : 'No'), () =>
+          socket.end(),
+        );
       });
     },
     isConnected: (socketId) => clients.has(socketId),
@@ -166,6 +175,10 @@ export function openSockets(options: SocketOptions): Sockets {
         if (client.usesFrames) client.ws.ping();
         else client.send(phpJson({ event: 'pusher:ping' }));
       }
+    },
+    refuse: (...codes) => void refusals.push(...codes),
+    allow(messages) {
+      maxMessages = messages;
     },
     drop() {
       for (const { ws } of clients.values()) ws.terminate();

@@ -1,163 +1,195 @@
-import { own, parseJson } from '../../json.ts';
-import type { Connection, EnvelopeSink, EnvelopeSource } from './envelope-source.ts';
-import { readsOf, type ReadOptions } from './http-reads.ts';
+import { isRecord, parseJson } from '../../json.ts';
 import { envelopeTypes, readEnvelope } from '../read-envelope.ts';
+import { backoff, sleep, type BackoffOptions } from './backoff.ts';
+import { channelLink, type ChannelHost, type ChannelLink } from './channel-link.ts';
+import type { EnvelopeSink, EnvelopeSource } from './envelope-source.ts';
+import { connectionFailure, httpFailure, pusherCodeText } from './failures.ts';
+import { readsOf, type ReadOptions } from './http-reads.ts';
 import { SourceError } from './source-error.ts';
 
 export interface ChannelOptions extends ReadOptions {
   readonly sessionId: string;
   /** How long the server may take to confirm the channel. Default: 10 seconds. */
   readonly subscribeMs?: number;
+  /** Between the tries of a channel that was not confirmed, or whose authorization failed and may pass. */
+  readonly backoff?: BackoffOptions;
 }
-
-/** The connection of a Pusher client, as far as a source needs it. */
-export interface PusherConnection {
-  readonly state: string;
-  bind(event: string, callback: (data: unknown) => void): unknown;
-  unbind(event: string, callback: (data: unknown) => void): unknown;
-}
-
-/** A private channel, whichever client holds it. */
-export interface ChannelLink {
-  readonly connection: PusherConnection;
-  isSubscribed(): boolean;
-  bind(type: string, callback: (data: unknown) => void): void;
-  unbind(type: string, callback: (data: unknown) => void): void;
-  /** Called again after every reconnect. */
-  onSubscribed(callback: () => void): void;
-  onRefused(callback: (error: unknown) => void): void;
-  leave(): void;
-}
-
-const states: Readonly<Record<string, Connection>> = {
-  initialized: 'connecting',
-  connecting: 'connecting',
-  connected: 'connecting',
-};
 
 /** What Echo and Pusher have in common: a channel that replays nothing and does not always say no. */
 export function channelSource(
   options: ChannelOptions,
   channel: string,
-  join: () => ChannelLink,
+  host: () => ChannelHost,
 ): EnvelopeSource {
   return {
     key: `channel ${channel}`,
-    open: (sink) => listen(join(), sink, channel, options.subscribeMs ?? 10_000),
+    open: (sink) => new Listening(channelLink(channel, host()), sink, channel, options).begin(),
     ...readsOf(options),
   };
 }
 
-function listen(
-  link: ChannelLink,
-  sink: EnvelopeSink,
-  channel: string,
-  subscribeMs: number,
-): () => void {
-  let isOpen = true;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The last code the connection reported: a wrong signature shows up only there. */
-  let code: number | null = null;
+/** An error of the connection is taken for the cause of what follows within this time. */
+const CAUSE_MS = 15_000;
 
-  const onEnvelope = (data: unknown): void => {
-    if (!isOpen) return;
+/** One screen on one channel: live, or offline with a reason and, unless that is final, a next try. */
+class Listening {
+  readonly #link: ChannelLink;
+  readonly #sink: EnvelopeSink;
+  readonly #channel: string;
+  readonly #options: ChannelOptions;
+  #isOpen = true;
+  /** Of the wait for a confirmation, or for the next try. */
+  #wait: AbortController | null = null;
+  #failures = 0;
+  /** The last code the connection reported: a wrong signature shows up only there. */
+  #said: { readonly code: number; readonly at: number } | null = null;
+
+  constructor(link: ChannelLink, sink: EnvelopeSink, channel: string, options: ChannelOptions) {
+    this.#link = link;
+    this.#sink = sink;
+    this.#channel = channel;
+    this.#options = options;
+  }
+
+  begin(): () => void {
+    const { connection } = this.#link;
+    for (const type of envelopeTypes) this.#link.bind(type, this.#onEnvelope);
+    this.#link.bind('pusher:subscription_succeeded', this.#onSubscribed);
+    this.#link.bind('pusher:subscription_error', this.#onRefused);
+    connection.bind('state_change', this.#onState);
+    connection.bind('error', this.#onError);
+    this.#onState();
+    return () => {
+      this.#isOpen = false;
+      this.#stopWaiting();
+      connection.unbind('state_change', this.#onState);
+      connection.unbind('error', this.#onError);
+      this.#link.leave();
+    };
+  }
+
+  readonly #onEnvelope = (data: unknown): void => {
+    if (!this.#isOpen) return;
     const parsed = typeof data === 'string' ? parseJson(data) : { ok: true, value: data };
     const read = parsed.ok && 'value' in parsed ? readEnvelope(parsed.value) : null;
-    if (read) sink.envelope(read.envelope);
+    if (read) this.#sink.envelope(read.envelope);
     else
-      sink.failed(
+      this.#sink.failed(
         new SourceError(
           'unreadable',
-          `${channel} brought something that is no envelope. It was skipped.`,
+          `${this.#channel} brought something that is no envelope. It was skipped.`,
         ),
       );
-  };
-  const subscribed = (): void => {
-    clearTimeout(timer);
-    if (isOpen) sink.connection('live');
-  };
-  const refused = (error: unknown): void => {
-    clearTimeout(timer);
-    if (!isOpen) return;
-    sink.connection('offline');
-    sink.failed(refusedChannel(channel, error));
-  };
-  const changed = (): void => {
-    clearTimeout(timer);
-    const { state } = link.connection;
-    if (state === 'connected' && link.isSubscribed()) return subscribed();
-    sink.connection(own(states, state) ?? 'offline');
-    if (state === 'connected')
-      timer = setTimeout(() => {
-        sink.connection('offline');
-        sink.failed(unconfirmedChannel(channel, subscribeMs, code));
-      }, subscribeMs);
-    else if (state === 'failed')
-      sink.failed(
-        new SourceError(
-          'refused',
-          'The Pusher client cannot connect here: WebSockets are not supported, or its options allow no transport.',
-        ),
-      );
-  };
-  const complained = (data: unknown): void => {
-    code = codeOf(data) ?? code;
   };
 
-  for (const type of envelopeTypes) link.bind(type, onEnvelope);
-  link.onSubscribed(subscribed);
-  link.onRefused(refused);
-  link.connection.bind('state_change', changed);
-  link.connection.bind('error', complained);
-  changed();
-  return () => {
-    isOpen = false;
-    clearTimeout(timer);
-    for (const type of envelopeTypes) link.unbind(type, onEnvelope);
-    link.connection.unbind('state_change', changed);
-    link.connection.unbind('error', complained);
-    link.leave();
+  readonly #onSubscribed = (): void => {
+    if (!this.#isOpen) return;
+    this.#stopWaiting();
+    this.#failures = 0;
+    this.#said = null;
+    this.#sink.connection('live');
   };
+
+  readonly #onRefused = (error: unknown): void => {
+    if (!this.#isOpen) return;
+    const failure = refusedChannel(this.#channel, error);
+    this.#offline(failure);
+    if (failure.isFinal) this.#stopWaiting();
+    else this.#tryLater(failure.retryAfterMs);
+  };
+
+  readonly #onState = (): void => {
+    if (!this.#isOpen) return;
+    const { state } = this.#link.connection;
+    this.#stopWaiting();
+    if (state === 'connected') {
+      if (this.#link.isSubscribed()) return this.#onSubscribed();
+      this.#said = null;
+      this.#sink.connection('connecting');
+      this.#awaitConfirmation();
+    } else if (state === 'initialized' || state === 'connecting')
+      this.#sink.connection('connecting');
+    else this.#offline(connectionFailure(state, this.#cause()));
+  };
+
+  readonly #onError = (data: unknown): void => {
+    const code = codeOf(data);
+    if (code !== null) this.#said = { code, at: Date.now() };
+  };
+
+  #awaitConfirmation(): void {
+    const { subscribeMs = 10_000 } = this.#options;
+    this.#after(subscribeMs, () => {
+      this.#offline(unconfirmedChannel(this.#channel, subscribeMs, this.#said?.code ?? null));
+      this.#tryLater(0);
+    });
+  }
+
+  /** A connection that is lost meanwhile begins anew by itself, and its channels with it. */
+  #tryLater(atLeastMs: number): void {
+    const wait = backoff(this.#failures, this.#options.backoff);
+    this.#failures += 1;
+    this.#after(
+      Math.max(wait, atLeastMs),
+      () => {
+        if (this.#link.connection.state !== 'connected') return;
+        this.#awaitConfirmation();
+        this.#link.rejoin();
+        if (this.#link.isSubscribed()) this.#onSubscribed();
+      },
+      'online',
+    );
+  }
+
+  #after(ms: number, next: () => void, wakeOn?: 'online'): void {
+    this.#stopWaiting();
+    const wait = new AbortController();
+    this.#wait = wait;
+    void sleep(ms, wait.signal, wakeOn).then(() => {
+      if (this.#wait === wait) next();
+    });
+  }
+
+  #stopWaiting(): void {
+    this.#wait?.abort();
+    this.#wait = null;
+  }
+
+  #cause(): number | null {
+    const said = this.#said;
+    return said && Date.now() - said.at < CAUSE_MS ? said.code : null;
+  }
+
+  #offline(error: SourceError): void {
+    this.#sink.failed(error);
+    this.#sink.connection('offline');
+  }
 }
 
 /** pusher-js wraps it: `{ type, error: { type, data: { code } } }` or `{ data: { code } }`. */
 function codeOf(error: unknown): number | null {
-  const outer = error as {
-    error?: { data?: { code?: unknown } };
-    data?: { code?: unknown };
-  } | null;
-  const code = outer?.error?.data?.code ?? outer?.data?.code;
+  const dataIn = (value: unknown): unknown => (isRecord(value) ? value['data'] : null);
+  const data = dataIn(isRecord(error) ? error['error'] : null) ?? dataIn(error);
+  const code = isRecord(data) ? data['code'] : null;
   return typeof code === 'number' ? code : null;
 }
 
+/** pusher-js gives a status and no headers; `channelAuthorizer` writes both into the words of its error. */
 function refusedChannel(channel: string, error: unknown): SourceError {
-  const status = (error as { status?: unknown } | null)?.status;
-  return new SourceError(
-    'refused',
-    `${channel} was refused${typeof status === 'number' ? `: the auth endpoint answered ${status}` : ''}. Check that the client's auth endpoint is the right one, that its request carries the user's cookie or token, and that the session is theirs.`,
-    typeof status === 'number' ? { status } : {},
-  );
+  const { status, error: words = '' } = isRecord(error) ? error : {};
+  const text = typeof words === 'string' ? words : '';
+  const said = /\banswered (\d{3})\b/.exec(text)?.[1];
+  const known = typeof status === 'number' ? status : said === undefined ? 0 : Number(said);
+  const retryAfter = /\bretry after (\d{1,6}) s\b/i.exec(text)?.[1] ?? null;
+  const what =
+    known === 0
+      ? `${channel} was not authorized: the auth endpoint gave no answer`
+      : `${channel} was not authorized: the auth endpoint answered ${known}`;
+  return httpFailure(what, known, retryAfter);
 }
 
 const unconfirmedChannel = (channel: string, ms: number, code: number | null): SourceError =>
   new SourceError(
     'unreachable',
-    `${channel} was not confirmed within ${ms} ms${code === null ? '' : `; the server reported ${code}`}. A wrong signature is answered with silence on this wire: check that the auth endpoint signs with the secret that belongs to the client's app key.`,
+    `${channel} was not confirmed within ${ms} ms${code === null ? '' : `; the server reported ${pusherCodeText(code)}`}. It is tried again. A wrong signature is answered with silence on this wire: check that the auth endpoint signs with the secret that belongs to the client's app key.`,
   );
-
-/** Two screens of one session share a channel: only the last one that leaves ends it. */
-export function sharedChannel(client: object, channel: string, wasThere: boolean): () => boolean {
-  const counts = holders.get(client) ?? new Map<string, number>();
-  holders.set(client, counts);
-  // a channel that somebody else had joined is not ours to leave
-  const before = counts.get(channel) ?? (wasThere ? 1 : 0);
-  counts.set(channel, before + 1);
-  return () => {
-    const left = (counts.get(channel) ?? 1) - 1;
-    if (left > 0) counts.set(channel, left);
-    else counts.delete(channel);
-    return left <= 0;
-  };
-}
-
-const holders = new WeakMap<object, Map<string, number>>();

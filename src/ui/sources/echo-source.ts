@@ -1,30 +1,14 @@
-import {
-  channelSource,
-  sharedChannel,
-  type ChannelOptions,
-  type PusherConnection,
-} from './channel-source.ts';
+import type { PusherClient } from './pusher-source.ts';
+import { channelSource, type ChannelOptions } from './channel-source.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
-
-type Listener = (data: unknown) => void;
-
-/** A private channel of `laravel-echo`, as far as it is used here. */
-export interface EchoChannel {
-  listen(event: string, callback: Listener): unknown;
-  stopListening(event: string, callback: Listener): unknown;
-  subscribed(callback: () => void): unknown;
-  error(callback: Listener): unknown;
-  /** What Echo wraps, with `broadcaster: 'reverb'` or `'pusher'`. */
-  readonly subscription?: { readonly subscribed: boolean };
-}
 
 /** An instance of `laravel-echo` with a Pusher-protocol broadcaster, as far as it is used here. */
 export interface EchoClient {
   readonly connector: {
-    readonly pusher: { readonly connection: PusherConnection };
-    readonly channels?: Readonly<Record<string, unknown>>;
+    /** What Echo wraps, with `broadcaster: 'reverb'` or `'pusher'`. */
+    readonly pusher: PusherClient;
   };
-  private(channel: string): EchoChannel;
+  private(channel: string): unknown;
   leaveChannel(channel: string): void;
 }
 
@@ -32,25 +16,25 @@ export interface EchoSourceOptions extends ChannelOptions {
   readonly echo: EchoClient;
 }
 
-/** Listens on `agent.{id}` with an Echo of yours, whose connection stays yours. */
+/**
+ * Listens on `agent.{id}` with an Echo of yours, whose connection stays yours. The channel is left with the last source
+ * on it, unless the page had joined it before or listens on it itself.
+ */
 export function echoSource(options: EchoSourceOptions): EnvelopeSource {
   const { echo, sessionId } = options;
   const name = `private-agent.${sessionId}`;
   return channelSource(options, name, () => {
-    const { pusher, channels = {} } = echo.connector;
-    const isLast = sharedChannel(echo, name, name in channels);
-    const channel = echo.private(`agent.${sessionId}`);
+    const { pusher } = echo.connector;
     return {
+      client: echo,
       connection: pusher.connection,
-      isSubscribed: () => channel.subscription?.subscribed === true,
-      // the leading dot says that the name is whole: Echo adds no namespace
-      bind: (type, callback) => channel.listen(`.${type}`, callback),
-      unbind: (type, callback) => channel.stopListening(`.${type}`, callback),
-      onSubscribed: (callback) => channel.subscribed(callback),
-      onRefused: (callback) => channel.error(callback),
-      leave: () => {
-        if (isLast()) echo.leaveChannel(name);
+      isJoined: () => pusher.channel(name) !== undefined,
+      join: () => {
+        echo.private(`agent.${sessionId}`);
+        // listeners on the channel itself can be taken off one by one, those on Echo's cannot
+        return pusher.subscribe(name);
       },
+      leave: () => echo.leaveChannel(name),
     };
   });
 }

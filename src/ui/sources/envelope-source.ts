@@ -7,6 +7,7 @@ export type Connection = 'connecting' | 'live' | 'offline';
 /** Who takes what a source brings. */
 export interface EnvelopeSink {
   envelope(envelope: Envelope): void;
+  /** Before `offline` say why with `failed`. */
   connection(state: Connection): void;
   /** The conversation has changed more than the log can tell: read it anew. */
   stale(): void;

@@ -3,6 +3,7 @@ import { isRecord, type JsonValue } from '../../json.ts';
 import type { UiMessage } from '../ui-message.ts';
 import type { LogPlace } from '../ui-state.ts';
 import { placeText, type EnvelopeSource } from './envelope-source.ts';
+import { httpFailure } from './failures.ts';
 import { SourceError } from './source-error.ts';
 
 type HeaderRecord = Readonly<Record<string, string>>;
@@ -64,36 +65,8 @@ export async function get(
   }
   if (response.ok) return response;
   void response.body?.cancel().catch(() => {});
-  throw refusal(url, response);
-}
-
-function refusal(url: string, { status, headers }: Response): SourceError {
-  const what = `GET ${shown(url)} answered ${status}`;
-  if (status === 401 || status === 403)
-    return new SourceError(
-      'refused',
-      `${what}: this user may not read the session. Check that the request carries a valid token or cookie, and that the session is theirs.`,
-      { status },
-    );
-  if (status === 404 || status === 410)
-    return new SourceError(
-      'not_found',
-      `${what}: there is no such session, or it belongs to somebody else. Check the address and the session id.`,
-      { status },
-    );
-  const mayPass =
-    status < 400 || status >= 500 || status === 408 || status === 425 || status === 429;
-  if (!mayPass)
-    return new SourceError(
-      'refused',
-      `${what}: the request is not one that it takes. Check the address and the headers.`,
-      { status },
-    );
-  const seconds = Number(headers.get('retry-after') ?? 0);
-  return new SourceError('unreachable', `${what}, expected 200. It is tried again.`, {
-    status,
-    retryAfterMs: Number.isFinite(seconds) ? Math.min(60, Math.max(0, seconds)) * 1000 : 0,
-  });
+  const what = `GET ${shown(url)} answered ${response.status}`;
+  throw httpFailure(what, response.status, response.headers.get('retry-after'));
 }
 
 /** Without the query, which may hold a token. */

@@ -15,7 +15,7 @@ import { frameSchedule, type Schedule } from './frame-schedule.ts';
 export interface SessionView {
   readonly state: UiState;
   readonly connection: Connection;
-  /** The last thing that went wrong on the way here; gone once the connection is live again. */
+  /** The last thing that went wrong on the way here, never null while offline; gone once the connection is live. */
   readonly error: Error | null;
   /** What the user asked for and still waits for, or has to know of. */
   readonly actions: readonly SessionAction[];
@@ -53,7 +53,7 @@ export function sessionStore(
   let view: SessionView = {
     state: newUiState(history),
     connection: first ? 'connecting' : 'offline',
-    error: null,
+    error: first ? null : noSession(),
     actions: [],
   };
   const listeners = new Set<() => void>();
@@ -118,7 +118,9 @@ export function sessionStore(
         connection: (connection) => {
           if (signal.aborted) return;
           const isBack = connection === 'live' && view.connection !== 'live';
-          show({ connection, ...(connection === 'live' && { error: null }) });
+          if (connection === 'live') show({ connection, error: null });
+          else if (connection === 'offline') show({ connection, error: view.error ?? noReason() });
+          else show({ connection });
           flush();
           if (isBack && !(from.replays && view.state.place)) missed();
         },
@@ -170,6 +172,11 @@ export function sessionStore(
     },
   };
 }
+
+const noReason = (): SourceError =>
+  new SourceError('unreachable', 'The connection was lost, and its source did not say why.');
+const noSession = (): SourceError =>
+  new SourceError('not_found', 'No session is open: no source was given.');
 
 /** Nothing but what the user wrote and the server has not shown. */
 const onlySent = ({ messages }: UiState): UiState =>

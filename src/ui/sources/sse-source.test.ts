@@ -149,7 +149,10 @@ describe('sseSource', () => {
   it('is told to wait, and goes on after errors of the server', async () => {
     const heard = await open([json({}, 500), json({}, 502), json({}, 429), stream()]);
     await soon(() => expect(heard.connections.at(-1)).toBe('live'));
-    expect(heard.errors).toMatchObject([{ code: 'unreachable', status: 502 }]);
+    expect(heard.errors).toMatchObject([
+      { code: 'unreachable', status: 502 },
+      { code: 'unreachable', status: 429 },
+    ]);
     expect(heard.connections.slice(0, 2)).toEqual(['connecting', 'connecting']);
     expect(heard.connections).toContain('offline');
   });

@@ -45,6 +45,7 @@ async function stayConnected(
   let retryMs: number | null = null;
   let lastId: string | null = null;
   let beganAt = 0;
+  sink.connection('connecting');
   const hear: Hearing = {
     began: () => {
       beganAt = Date.now();
@@ -59,8 +60,6 @@ async function stayConnected(
     },
   };
   while (!signal.aborted) {
-    // the first loss is mostly a blink: only the second try that fails is told
-    sink.connection(failures < 2 ? 'connecting' : 'offline');
     const from = place();
     let thrown: unknown = null;
     try {
@@ -69,20 +68,31 @@ async function stayConnected(
       thrown = error;
     }
     if (signal.aborted) return;
-    const known = SourceError.is(thrown) ? thrown : null;
-    const isFinal = known?.isFinal === true;
-    if (isFinal) sink.connection('offline');
+    const reason = reasonOf(options.url, thrown);
     // a server that takes the connection only to drop it is left alone longer each time as well
     failures = beganAt > 0 && Date.now() - beganAt >= steadyMs ? 0 : failures + 1;
     beganAt = 0;
-    if (thrown !== null && (isFinal || known?.code === 'unreadable' || failures === 2))
-      sink.failed(toError(thrown));
-    if (isFinal) return;
-    sink.connection(failures < 2 ? 'connecting' : 'offline');
+    // the first loss is mostly a blink: only the second try that fails is told
+    const isLost = failures >= 2 || reason.isFinal;
+    if (isLost || reason.code === 'unreadable') sink.failed(reason);
+    sink.connection(isLost ? 'offline' : 'connecting');
+    if (reason.isFinal) return;
     const first = retryMs === null ? {} : { minMs: retryMs };
     const wait = backoff(Math.max(0, failures - 1), { ...first, ...options.backoff });
-    await sleep(Math.max(wait, known?.retryAfterMs ?? 0), signal, 'online');
+    await sleep(Math.max(wait, reason.retryAfterMs), signal, 'online');
   }
+}
+
+/** Why there is no stream any more; what was thrown may name an address with a token. */
+function reasonOf(url: string, thrown: unknown): SourceError {
+  if (SourceError.is(thrown)) return thrown;
+  const [what, options] =
+    thrown === null ? ['ended', {}] : ['broke off', { cause: toError(thrown) }];
+  return new SourceError(
+    'unreachable',
+    `The stream of ${shown(url)} ${what}. It is opened again.`,
+    options,
+  );
 }
 
 /** A connection that held so long was a good one. */
@@ -117,7 +127,7 @@ async function readStream(
     if (!type.startsWith('text/event-stream') || !response.body)
       throw new SourceError(
         'unreadable',
-        `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the address is that of the event stream.`,
+        `GET ${shown(url)} answered ${type}, expected text/event-stream. Check that the address is that of the event stream, and that no sign-in page or proxy answers in its place.`,
       );
     hear.began();
     const reader = response.body.getReader();

@@ -1,0 +1,67 @@
+import { isRecord } from '../../json.ts';
+import { retryAfterMs } from './failures.ts';
+import { shown, type HttpOptions } from './http-reads.ts';
+
+export interface ChannelAuthorizerOptions extends HttpOptions {
+  /** Of the auth endpoint, such as `/broadcasting/auth`. */
+  readonly url: string;
+}
+
+interface ChannelAuth {
+  readonly auth: string;
+  readonly channel_data?: string;
+}
+
+type Callback = (error: Error | null, data: ChannelAuth | null) => void;
+
+/**
+ * `channelAuthorization` for `pusher-js` and Echo. Beside what their own does, it asks for headers before each request,
+ * for tokens that change, and a `Retry-After` of the endpoint is obeyed, which they do not show.
+ */
+export function channelAuthorizer(options: ChannelAuthorizerOptions): {
+  readonly customHandler: (
+    params: { readonly socketId: string; readonly channelName: string },
+    callback: Callback,
+  ) => void;
+  /** Not used; the types of pusher-js want them. */
+  readonly endpoint: string;
+  readonly transport: 'ajax';
+} {
+  return {
+    endpoint: options.url,
+    transport: 'ajax',
+    customHandler({ socketId, channelName }, callback) {
+      authorized(options, { socket_id: socketId, channel_name: channelName }).then(
+        (data) => callback(null, data),
+        (error: unknown) => callback(error instanceof Error ? error : new Error('failed'), null),
+      );
+    },
+  };
+}
+
+async function authorized(
+  { url, headers, credentials, fetch: send = globalThis.fetch }: ChannelAuthorizerOptions,
+  body: Record<string, string>,
+): Promise<ChannelAuth> {
+  const own = typeof headers === 'function' ? await headers() : headers;
+  let response: Response;
+  try {
+    response = await send(url, {
+      method: 'POST',
+      headers: { accept: 'application/json', ...own },
+      body: new URLSearchParams(body),
+      ...(credentials && { credentials }),
+    });
+  } catch (cause) {
+    throw new Error(`POST ${shown(url)} got no answer.`, { cause });
+  }
+  const { status } = response;
+  const answer: unknown = response.ok ? await response.json().catch(() => null) : null;
+  if (!response.ok) void response.body?.cancel().catch(() => {});
+  if (isRecord(answer) && typeof answer['auth'] === 'string')
+    return answer as unknown as ChannelAuth; // checked
+  // pusher-js hands on nothing but these words
+  const seconds = Math.ceil(retryAfterMs(response.headers.get('retry-after')) / 1000);
+  const wait = seconds > 0 ? `, retry after ${seconds} s` : '';
+  throw new Error(`POST ${shown(url)} answered ${status}${wait}.`);
+}
