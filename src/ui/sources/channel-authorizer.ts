@@ -1,6 +1,7 @@
 import { isRecord } from '../../json.ts';
 import { retryAfterMs } from './failures.ts';
 import { shown, type HttpOptions } from './http-reads.ts';
+import { toError } from './source-error.ts';
 
 export interface ChannelAuthorizerOptions extends HttpOptions {
   /** Of the auth endpoint, such as `/broadcasting/auth`. */
@@ -31,12 +32,23 @@ export function channelAuthorizer(options: ChannelAuthorizerOptions): {
     endpoint: options.url,
     transport: 'ajax',
     customHandler({ socketId, channelName }, callback) {
-      authorized(options, { socket_id: socketId, channel_name: channelName }).then(
-        (data) => callback(null, data),
-        (error: unknown) => callback(error instanceof Error ? error : new Error('failed'), null),
-      );
+      void answered(options, { socket_id: socketId, channel_name: channelName }, callback);
     },
   };
+}
+
+async function answered(
+  options: ChannelAuthorizerOptions,
+  body: Record<string, string>,
+  callback: Callback,
+): Promise<void> {
+  let data: ChannelAuth;
+  try {
+    data = await authorized(options, body);
+  } catch (error) {
+    return callback(toError(error), null);
+  }
+  callback(null, data);
 }
 
 async function authorized(

@@ -16,7 +16,7 @@ class Emitter {
     if (at >= 0) this.listeners.splice(at, 1);
   }
   emit(event: string, data?: unknown): void {
-    for (const [name, listener] of [...this.listeners]) if (name === event) listener(data);
+    for (const [name, listener] of this.listeners.slice()) if (name === event) listener(data);
   }
 }
 

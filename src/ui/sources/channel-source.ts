@@ -119,7 +119,7 @@ class Listening {
 
   #awaitConfirmation(): void {
     const { subscribeMs = 10_000 } = this.#options;
-    this.#after(subscribeMs, () => {
+    void this.#after(subscribeMs, () => {
       this.#offline(unconfirmedChannel(this.#channel, subscribeMs, this.#said?.code ?? null));
       this.#tryLater(0);
     });
@@ -129,7 +129,7 @@ class Listening {
   #tryLater(atLeastMs: number): void {
     const wait = backoff(this.#failures, this.#options.backoff);
     this.#failures += 1;
-    this.#after(
+    void this.#after(
       Math.max(wait, atLeastMs),
       () => {
         if (this.#link.connection.state !== 'connected') return;
@@ -141,13 +141,12 @@ class Listening {
     );
   }
 
-  #after(ms: number, next: () => void, wakeOn?: 'online'): void {
+  async #after(ms: number, then: () => void, wakeOn?: 'online'): Promise<void> {
     this.#stopWaiting();
     const wait = new AbortController();
     this.#wait = wait;
-    void sleep(ms, wait.signal, wakeOn).then(() => {
-      if (this.#wait === wait) next();
-    });
+    await sleep(ms, wait.signal, wakeOn);
+    if (this.#wait === wait) then();
   }
 
   #stopWaiting(): void {
