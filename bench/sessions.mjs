@@ -29,8 +29,11 @@ const stores = {
   memory: () => memoryStore(),
   'sqlite process (NORMAL)': () => sqliteStore({ path: newFile() }),
   'sqlite power (FULL)': () => sqliteStore({ path: newFile(), durability: 'power' }),
-  'postgres process': () => postgresStore({ connectionString: postgres.url }),
-  'postgres power': () => postgresStore({ connectionString: postgres.url, durability: 'power' }),
+  'postgres process': () =>
+    postgresStore({ connectionString: postgres.url, durability: 'process' }),
+  'postgres power': () => postgresStore({ connectionString: postgres.url }),
+  'postgres power, prepared': () =>
+    postgresStore({ connectionString: postgres.url, preparedStatements: true }),
 };
 
 try {

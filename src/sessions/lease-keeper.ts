@@ -1,4 +1,5 @@
 import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
+import { inTime } from './in-time.ts';
 import { Lease, msSince, thisMoment, type Moment } from './lease.ts';
 import type { LeaseRequest, LeaseSignal, SessionStore } from './session-store.ts';
 import { staleOwner } from './stores/store-errors.ts';
@@ -184,6 +185,7 @@ export class LeaseKeeper {
       const renewed = await inTime(
         this.#store.renew({ worker: this.#worker, ttlMs, leases: named }),
         ttlMs / 3,
+        () => unanswered(ttlMs / 3),
       );
       this.#heard(leases, renewed);
       const extended = new Set(renewed.filter(({ isBusy }) => !isBusy).map(({ token }) => token));
@@ -238,18 +240,6 @@ export class LeaseKeeper {
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unanswered(ms)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 const unanswered = (ms: number): AgentError =>
   new AgentError(

@@ -9,6 +9,10 @@ import pg from 'pg';
 export interface TestPostgres {
   /** A connection string of a superuser. */
   readonly url: string;
+  /** Ends all its processes at once, as a crash would; null where the server is not ours. */
+  readonly kill: (() => Promise<void>) | null;
+  /** Starts it again after a kill, on the same data and port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -22,7 +26,7 @@ const NOBODY = 65534;
  */
 export async function startPostgres(): Promise<TestPostgres> {
   const given = process.env['ONWARD_TEST_POSTGRES'];
-  if (given) return { url: given, stop: async () => {} };
+  if (given) return { url: given, kill: null, restart: async () => {}, stop: async () => {} };
   const { initdb, postgres } = await binaries();
   // PostgreSQL refuses to run as root
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -77,16 +81,37 @@ function initialize(initdb: string, folder: string, user: User): void {
     throw new Error(`initdb failed (${status}): ${stderr}`, { cause: error });
 }
 
-/** Ends the server, and removes its folder, as soon as the input of this process ends. */
+/** Ends the server, and removes its folder, as soon as the input of this process ends; a line may kill or start it. */
 const keeper = `
-  const { spawn } = require('node:child_process');
+  const { spawn, spawnSync } = require('node:child_process');
   const fs = require('node:fs');
   const { command, args, user, folder, log } = JSON.parse(process.argv[1]);
   const output = fs.openSync(log, 'w');
-  const server = spawn(command, args, { ...user, cwd: folder, stdio: ['ignore', output, output] });
+  let server;
   let isStopping = false;
+  let isKilled = false;
+  let starts = 0;
+  const start = () => {
+    isKilled = false;
+    server = spawn(command, args, { ...user, cwd: folder, stdio: ['ignore', output, output] });
+    server.on('exit', (code) => {
+      if (isKilled) return;
+      // processes of the one before may need a moment to end
+      if (starts > 0 && starts < 50 && !isStopping) setTimeout(start, 100, ++starts);
+      else gone('exit ' + code);
+    });
+    server.on('error', (error) => gone(String(error)));
+  };
+  const kill = () => {
+    isKilled = true;
+    const all = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout.split('\\n');
+    const children = all.map((line) => line.trim().split(/ +/)).filter(([, parent]) => Number(parent) === server.pid);
+    for (const pid of [server.pid, ...children.map(([child]) => Number(child))])
+      try { process.kill(pid, 'SIGKILL'); } catch {}
+  };
   const stop = () => {
     isStopping = true;
+    if (isKilled) return gone('killed');
     server.kill('SIGINT');
     setTimeout(() => server.kill('SIGKILL'), 10_000).unref();
   };
@@ -95,9 +120,11 @@ const keeper = `
     else process.stdout.write(reason + ' ' + fs.readFileSync(log, 'utf8').slice(-2000));
     process.stdin.destroy();
   };
-  server.on('exit', (code) => gone('exit ' + code));
-  server.on('error', (error) => gone(String(error)));
-  process.stdin.on('end', stop).on('error', stop).resume();
+  start();
+  process.stdin.on('end', stop).on('error', stop).on('data', (line) => {
+    if (String(line).includes('kill')) kill();
+    else { starts = 1; start(); }
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 `;
 
@@ -135,7 +162,19 @@ async function start(
     await stopped(child);
     rmSync(folder, { recursive: true, force: true }); // where the server had ended before
   };
-  return { url, stop };
+  const order = (line: string): boolean => child.stdin.write(`${line}\n`);
+  return {
+    url,
+    stop,
+    async kill() {
+      order('kill');
+      while (await answers(url, 0)) await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    async restart() {
+      order('start');
+      if (!(await answers(url))) throw new Error('PostgreSQL did not start again after a kill.');
+    },
+  };
 }
 
 /** So that a test process that is done may end. */
@@ -152,9 +191,9 @@ async function stopped(child: ChildProcess): Promise<void> {
 }
 
 /** Whether a query gets an answer in time; an open port alone says nothing. */
-async function answers(url: string): Promise<boolean> {
-  const until = Date.now() + START_MS;
-  while (Date.now() < until) {
+async function answers(url: string, withinMs = START_MS): Promise<boolean> {
+  const until = Date.now() + withinMs;
+  do {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', () => {});
     try {
@@ -166,7 +205,7 @@ async function answers(url: string): Promise<boolean> {
     } finally {
       await client.end().catch(() => {});
     }
-  }
+  } while (Date.now() < until);
   return false;
 }
 

@@ -16,7 +16,9 @@ export async function writeCommit(
   const lines = ledgerLines(commit);
   const { text, values } = commitStatement(db, schema, commit, lines);
   for (let tries = 0; tries < TRIES; tries++) {
-    const [written] = await db.run<CommitReceipt>('commit', text, values);
+    const [written] = await db.run<CommitReceipt>('commit', text, values, {
+      session: commit.sessionId,
+    });
     if (written) return receiptOf(written);
     const earlier = await whyNot(db, schema, commit, lines);
     if (earlier) return earlier;
@@ -86,7 +88,7 @@ const tables = {
  * not, but only commits change those, and then the revision does not match.
  */
 function commitStatement(
-  { durably }: Database,
+  { durably, patiently }: Database,
   schema: string,
   commit: Commit,
   lines: readonly LedgerLine[],
@@ -98,6 +100,7 @@ function commitStatement(
   const token = bind(commit.token, 'bigint');
   const fence = [
     `s.id = ${id}`,
+    patiently,
     `s.token = ${token}`,
     `s.revision = ${bind(commit.revision, 'integer')}`,
     's.worker is not null',
@@ -240,7 +243,7 @@ async function whyNot(
     readonly worker: string | null;
     readonly refused: string | null;
   };
-  const [found] = await db.run<Found>(
+  const [found] = await db.read<Found>(
     'commit',
     `select s.token::float8 as token, s.revision, s.worker, s.phase, s.stop_reason as "stopReason",
       s.pause_reason as "pauseReason", (

@@ -44,6 +44,40 @@ export function storeFailed(operation: string, error: unknown): AgentError {
 export const isPassing = (error: unknown): boolean =>
   ['40001', '40P01'].includes((error as DatabaseFailure | null)?.code ?? '');
 
+/** The server gave no answer: what it was asked may have happened, or may still happen. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+export const noAnswer = (ms: number): Error =>
+  new NoAnswer(`the server gave no answer within ${ms} ms; its connection was dropped`);
+export const isNoAnswer = (error: unknown): boolean => error instanceof NoAnswer;
+
+/** Nothing was sent. */
+class NoConnection extends Error {
+  override readonly name = 'NoConnection';
+}
+
+export const noConnection = (ms: number): Error =>
+  new NoConnection(`no connection could be had within ${ms} ms (connectTimeoutMs, poolSize)`);
+export const noTurn = (ms: number): Error =>
+  new NoConnection(`other work of this process on the same session took longer than ${ms} ms`);
+
+/** Whether a statement may have been carried out though its connection failed. */
+export const isAmbiguous = (error: unknown): boolean =>
+  isOfConnection(error) && !(error instanceof NoConnection);
+
+/** Whether the connection is of no more use; an error that the server reports about a statement leaves it as it was. */
+export function isOfConnection(error: unknown): boolean {
+  if (AgentError.is(error)) return false;
+  const { code = '' } = (error ?? {}) as DatabaseFailure;
+  return !isSqlState(code) || code.startsWith('08') || code.startsWith('57P');
+}
+
+/** Whether another transaction kept a row locked for longer than the statement waits. */
+export const isLockedOut = (error: unknown): boolean =>
+  AgentError.is(error, 'store_failed') && error.details['code'] === '55P03';
+
 /** Whether a table or the schema is not there. */
 export const isMissingTable = (error: unknown): boolean =>
   ['42P01', '3F000'].includes((error as DatabaseFailure | null)?.code ?? '');

@@ -1,6 +1,7 @@
 import { QUARANTINE_DEATHS, READS, type SessionRow } from '../session-rows.ts';
 import type { LeaseSignal, RecoverablePage, SessionStore } from '../session-store.ts';
 import { CLOSING_REQUIRES } from './attempt-rules.ts';
+import { isLockedOut } from './postgres-errors.ts';
 import type { Database } from './postgres-pool.ts';
 import { integer, sessionColumns } from './postgres-reads.ts';
 
@@ -13,6 +14,10 @@ const later = (from: string, ms: string): string => `${from} + ${ms} * interval 
 const ttl = (param: string): string => later('clock_timestamp()', `${param}::float8`);
 const isFree = `s.phase = 'open' and ((s.worker is null and s.wait_ms = 0)
   or ${later('s.leased_until', 's.wait_ms')} <= clock_timestamp())`;
+/** The least time that a heartbeat has, however short the lease is. */
+const LEAST_BEAT_MS = 500;
+/** The next poll comes soon. */
+const SIGNAL_MS = 2_000;
 /** Whether the lease that is there ran out in the process that died with it. */
 const died = 's.worker is not null';
 const needsQuarantine = `(s.quarantined or (${died} and s.deaths + 1 >= ${QUARANTINE_DEATHS}))`;
@@ -21,18 +26,18 @@ const signalColumns =
 
 /** Who works on a session, and what becomes of tries that fail. Each statement locks one session at a time, by id. */
 export function sessionLeases(db: Database, schema: string): Leases {
-  const { durably, surely, hastily } = db;
+  const { durably, surely, hastily, patiently } = db;
 
   // a token that a crash of the server takes back would be given twice
   const claimText = `update ${schema}.sessions s set token = nextval('${schema}.tokens'), worker = $2,
       leased_until = ${ttl('$3')}, wait_ms = $4::float8, tries = s.tries + 1,
       deaths = s.deaths + case when ${died} and (s.quarantined or s.deaths < ${QUARANTINE_DEATHS}) then 1 else 0 end,
       quarantined = ${needsQuarantine}
-    where s.id = $1 and ${isFree} and s.requires <= $5::integer
+    where s.id = $1 and ${patiently} and ${isFree} and s.requires <= $5::integer
       and ($6::boolean or s.stop_reason is not null or not ${needsQuarantine})
     returning ${sessionColumns}${surely}`;
 
-  const held = 's.id = $1 and s.token = $2::bigint and s.worker is not null';
+  const held = `s.id = $1 and ${patiently} and s.token = $2::bigint and s.worker is not null`;
   const retryText = `update ${schema}.sessions s set worker = null, leased_until = clock_timestamp(), error = $3,
       wait_ms = case when s.stop_reason is null then $4::float8 else 0 end
     where ${held} returning s.id${durably}`;
@@ -96,11 +101,17 @@ export function sessionLeases(db: Database, schema: string): Leases {
 
   return {
     async claim(sessionId, { worker, ttlMs, waitMs = 0, alone = false, reads = READS }) {
-      const [claimed] = await db.run<SessionRow & { set_config?: string }>(
-        'claim a session',
-        claimText,
-        [sessionId, worker, ttlMs, waitMs, integer(reads), alone],
-      );
+      const [claimed] = await db
+        .run<SessionRow & { set_config?: string }>(
+          'claim a session',
+          claimText,
+          [sessionId, worker, ttlMs, waitMs, integer(reads), alone],
+          { session: sessionId },
+        )
+        .catch((error: unknown) => {
+          if (isLockedOut(error)) return []; // it cannot be had now
+          throw error;
+        });
       if (!claimed) return null;
       const { set_config: _, ...row } = claimed;
       return row;
@@ -112,21 +123,27 @@ export function sessionLeases(db: Database, schema: string): Leases {
           : release.kind === 'park'
             ? [parkText, release.error, integer(release.tries), release.at]
             : [closeText, release.reason, release.at];
-      const done = await db.run('end a try', text, [sessionId, token, ...values]);
+      const done = await db.run('end a try', text, [sessionId, token, ...values], {
+        session: sessionId,
+      });
       return done.length > 0;
     },
     async renew({ worker, ttlMs, leases }) {
-      const renew = 'renew leases';
       const values = [
         leases.map(({ sessionId }) => sessionId),
         leases.map(({ token }) => token),
       ] as const;
-      const renewed = (await db.run<LeaseSignal>(renew, renewText, [worker, ttlMs, ...values])).map(
-        signalOf,
-      );
+      const how = {
+        isHeartbeat: true,
+        isRepeatable: true,
+        timeoutMs: Math.max(LEAST_BEAT_MS, ttlMs / 3),
+      };
+      const run = (text: string, given: readonly unknown[]): Promise<LeaseSignal[]> =>
+        db.run('renew leases', text, given, how);
+      const renewed = (await run(renewText, [worker, ttlMs, ...values])).map(signalOf);
       if (renewed.length === leases.length) return renewed;
       const done = new Set(renewed.map(({ token }) => token));
-      const held = await db.run<LeaseSignal>(renew, stillHeldText, [worker, ...values]);
+      const held = await run(stillHeldText, [worker, ...values]);
       const busy = held.filter(({ token }) => !done.has(token));
       return [...renewed, ...busy.map((lease) => ({ ...lease, isBusy: true as const }))];
     },
@@ -135,14 +152,15 @@ export function sessionLeases(db: Database, schema: string): Leases {
         'read signals',
         `select ${signalColumns} from ${schema}.sessions s where s.worker = $1 order by s.token`,
         [worker],
+        { isHeartbeat: true, timeoutMs: SIGNAL_MS },
       ),
     async urgent({ agents, limit, reads = READS }) {
       const values = [agents, integer(reads), integer(limit)];
-      const rows = await db.run<{ id: string }>('find work', urgentText, values);
+      const rows = await db.read<{ id: string }>('find work', urgentText, values);
       return rows.map(({ id }) => id);
     },
     async recoverable({ agent, limit, reads = READS, afterOwner }) {
-      const [page] = await db.run<RecoverablePage>(
+      const [page] = await db.read<RecoverablePage>(
         'find work',
         workText(afterOwner === undefined ? '>=' : '>'),
         [agent, afterOwner ?? '', integer(limit), integer(reads)],

@@ -1,38 +1,48 @@
 import { AgentError } from '../../errors/agent-error.ts';
-import { isPassing, storeFailed } from './postgres-errors.ts';
+import type { Aborts } from '../in-time.ts';
+import {
+  type Deadlines,
+  ignore,
+  inTransaction,
+  onClient,
+  type PoolLike,
+  type RunQuery,
+  statementName,
+} from './postgres-client.ts';
+import {
+  isNoAnswer,
+  isAmbiguous,
+  isPassing,
+  noAnswer,
+  noConnection,
+  noTurn,
+  storeFailed,
+} from './postgres-errors.ts';
 import { storeClosed } from './store-errors.ts';
+import { KeyedTurns, Turns } from './turns.ts';
 
-/** The part of a `pg` Pool that the store uses. */
-export interface PoolLike {
-  query(query: PoolQuery): Promise<{ readonly rows: readonly unknown[] }>;
-  connect(): Promise<PoolClientLike>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  end(): Promise<void>;
-}
-
-export interface PoolClientLike extends Pick<PoolLike, 'query' | 'on' | 'removeListener'> {
-  release(destroy?: boolean): void;
-}
-
-export interface PoolQuery {
-  name?: string;
-  text: string;
-  values?: unknown[];
-}
-
-export interface PoolOptions {
+export interface DatabaseOptions {
   readonly connectionString?: string | undefined;
   readonly pool?: PoolLike | undefined;
   readonly poolSize: number;
-  /** What `synchronous_commit` is set to in each transaction; null leaves it as the server has it. */
-  readonly synchronousCommit: 'on' | 'off' | null;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** Whether statements are prepared under a name, so that each connection plans a text once. */
+  readonly preparedStatements: boolean;
+  readonly durability: 'process' | 'power';
   /** Runs once, before anything else. */
-  prepare(pool: PoolLike): Promise<void>;
+  prepare(pool: PoolLike, deadlines: Deadlines): Promise<void>;
 }
 
-/** Runs one statement and gives its rows. */
-export type RunQuery = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export interface RunOptions {
+  /** Statements that lock a session take turns, so that a locked row keeps one connection at most. */
+  readonly session?: string;
+  /** Sent once more, on another connection, where the first one broke or gave no answer: it may run twice. */
+  readonly isRepeatable?: boolean;
+  /** Keeps leases alive: waits for no other work of this store. */
+  readonly isHeartbeat?: boolean;
+  readonly timeoutMs?: number;
+}
 
 export interface Database {
   /** For the end of a writing statement's list of results: sets what its transaction waits for. */
@@ -41,37 +51,64 @@ export interface Database {
   readonly surely: string;
   /** The same, and its transaction never waits for the disk. */
   readonly hastily: string;
-  /** Prepared under a name, so that each connection plans a text once. `operation` is for error messages. */
-  run<Row>(operation: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
-  transaction<T>(operation: string, work: (run: RunQuery) => Promise<T>): Promise<T>;
+  /** A condition that holds. A statement with it gives up, instead of its connection, where a row stays locked. */
+  readonly patiently: string;
+  /** For statements that may touch many rows. */
+  readonly longTimeoutMs: number;
+  /** `operation` is for error messages. */
+  read<Row>(operation: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
+  run<Row>(
+    operation: string,
+    text: string,
+    values?: readonly unknown[],
+    how?: RunOptions,
+  ): Promise<Row[]>;
+  transaction<T>(
+    operation: string,
+    work: (run: RunQuery) => Promise<T>,
+    how?: RunOptions,
+  ): Promise<T>;
   close(): Promise<void>;
 }
 
 const TRIES = 5;
-const CONNECT_TIMEOUT_MS = 30_000;
+const REPEATS = 2;
+/** Connections beside those for work, which heartbeats find free at any time. */
+const FOR_HEARTBEATS = 2;
+const LONGEST_CLOSE_MS = 5_000;
 
-export function openDatabase(options: PoolOptions): Database {
-  const { synchronousCommit } = options;
+export function openDatabase(options: DatabaseOptions): Database {
+  const { connectTimeoutMs: connectMs, statementTimeoutMs, durability } = options;
+  const lockMs = Math.ceil(statementTimeoutMs * 0.8);
+  const slots = new Turns(capacity(options));
+  const lanes = new KeyedTurns();
   const running = new Set<Promise<unknown>>();
+  const aborts: Aborts = new Set();
+  let isAborted = false;
+  let replacedAt = Number.NEGATIVE_INFINITY;
   let opening: Promise<PoolLike> | null = null;
   let closing: Promise<void> | null = null;
 
-  const open = async (): Promise<PoolLike> => {
-    const pool = options.pool ?? (await makePool(options));
+  const makePool = async (): Promise<PoolLike> => {
+    const pool = options.pool ?? (await ownPool(options));
     pool.on('error', ignore); // an idle connection broke, and the pool has dropped it
+    return pool;
+  };
+  const open = async (): Promise<PoolLike> => {
+    const pool = await makePool();
     try {
-      await options.prepare(pool);
+      await options.prepare(pool, { connectMs, statementMs: statementTimeoutMs, aborts });
     } catch (error) {
-      await leave(pool);
+      leave(pool);
       throw error;
     }
     return pool;
   };
 
-  const leave = async (pool: PoolLike): Promise<void> => {
+  const leave = (pool: PoolLike): void => {
     // connections of an ended pool may still break, so ours keeps its listener
     if (options.pool) pool.removeListener('error', ignore);
-    else await pool.end();
+    else pool.end().catch(ignore);
   };
 
   const opened = (): Promise<PoolLike> => {
@@ -82,24 +119,66 @@ export function openDatabase(options: PoolOptions): Database {
     return opening;
   };
 
+  /** Where one connection fell silent, those that lie idle may be no better: the next statements get new ones. */
+  const replace = async (old: PoolLike): Promise<void> => {
+    if (options.pool || closing || (await opening) !== old) return;
+    // a server that is only slow must not be flooded with new connections
+    if (performance.now() - replacedAt < statementTimeoutMs) return;
+    replacedAt = performance.now();
+    opening = makePool();
+    leave(old);
+  };
+
   const attempted = async <T>(
-    operation: string,
-    work: (pool: PoolLike) => Promise<T>,
+    how: RunOptions,
+    work: (pool: PoolLike, deadlines: Deadlines) => Promise<T>,
   ): Promise<T> => {
-    for (let tries = 1; ; tries++)
+    const statementMs = Math.ceil(how.timeoutMs ?? statementTimeoutMs);
+    const deadlines = { connectMs, statementMs, aborts };
+    for (let tries = 1; ; tries++) {
+      let pool: PoolLike | null = null;
       try {
-        return await work(await opened());
+        if (isAborted) throw storeClosed('PostgreSQL');
+        pool = await opened();
+        return await work(pool, deadlines);
       } catch (error) {
-        if (tries === TRIES || !isPassing(error)) throw storeFailed(operation, error);
+        if (pool && isNoAnswer(error)) await replace(pool);
+        const isWorthIt =
+          (tries < TRIES && isPassing(error)) ||
+          (tries <= REPEATS && how.isRepeatable === true && isAmbiguous(error));
+        if (!isWorthIt) throw error;
       }
+    }
+  };
+
+  /** Waits for the session's turn first, then for a connection: what waits for a session keeps none. */
+  const inTurn = async <T>(how: RunOptions, work: () => Promise<T>): Promise<T> => {
+    if (how.isHeartbeat) return work();
+    const waitMs = connectMs + statementTimeoutMs;
+    const { session } = how;
+    const endTurn =
+      session === undefined ? ignore : await lanes.take(session, waitMs, () => noTurn(waitMs));
+    try {
+      const endSlot = await slots.take(connectMs, () => noConnection(connectMs));
+      try {
+        return await work();
+      } finally {
+        endSlot();
+      }
+    } finally {
+      endTurn();
+    }
   };
 
   const guarded = async <T>(
     operation: string,
-    work: (pool: PoolLike) => Promise<T>,
+    how: RunOptions,
+    work: (pool: PoolLike, deadlines: Deadlines) => Promise<T>,
   ): Promise<T> => {
     if (closing) throw storeClosed('PostgreSQL');
-    const attempt = attempted(operation, work);
+    const attempt = inTurn(how, () => attempted(how, work)).catch((error: unknown) => {
+      throw storeFailed(operation, error);
+    });
     running.add(attempt);
     try {
       return await attempt;
@@ -108,59 +187,74 @@ export function openDatabase(options: PoolOptions): Database {
     }
   };
 
-  return {
-    durably: synchronousCommit === null ? '' : waiting(synchronousCommit),
-    surely: synchronousCommit === null ? '' : waiting('on'),
-    hastily: waiting('off'),
-    run: <Row>(operation: string, text: string, values: readonly unknown[] = []): Promise<Row[]> =>
-      guarded(operation, async (pool) => {
-        const name = statementName(text);
-        const { rows } = await pool.query({ name, text, values: [...values] });
-        return rows as Row[];
+  /** What runs may finish, in the time that a statement has; then its connections are dropped. */
+  const close = async (): Promise<void> => {
+    const abortAll = (): void => {
+      isAborted = true;
+      for (const abort of Array.from(aborts)) abort(noAnswer(graceMs));
+    };
+    const graceMs = Math.min(statementTimeoutMs, LONGEST_CLOSE_MS);
+    const timer = setTimeout(abortAll, graceMs);
+    await Promise.allSettled(running);
+    clearTimeout(timer);
+    const pool = await opening?.catch(() => null);
+    if (pool) leave(pool);
+  };
+
+  const run: Database['run'] = <Row>(
+    operation: string,
+    text: string,
+    values: readonly unknown[] = [],
+    how: RunOptions = {},
+  ): Promise<Row[]> =>
+    guarded(operation, how, (pool, deadlines) =>
+      onClient(pool, deadlines, async (send) => {
+        const query = { text, values: [...values] };
+        const name = options.preparedStatements ? statementName(text) : undefined;
+        return (await send(name === undefined ? query : { ...query, name })) as Row[];
       }),
-    transaction: (operation, work) =>
-      guarded(operation, (pool) => inTransaction(pool, synchronousCommit, work)),
-    close: () =>
-      (closing ??= (async () => {
-        await Promise.allSettled(running); // a pool that ends forgets who waits for a connection
-        const pool = await opening?.catch(() => null);
-        if (pool) await leave(pool);
-      })()),
+    );
+
+  const asDurable = { process: 'off', power: 'on' } as const;
+  return {
+    durably: `, ${waiting(asDurable[durability])}`,
+    surely: `, ${waiting('on')}`,
+    hastily: `, ${waiting('off')}`,
+    patiently: `(select set_config('lock_timeout', '${lockMs}', true)) is not null`,
+    longTimeoutMs: 6 * statementTimeoutMs,
+    run,
+    read: (operation, text, values) => run(operation, text, values, { isRepeatable: true }),
+    transaction: (operation, work, how = {}) => {
+      const settings = [
+        `set local lock_timeout = ${lockMs}`,
+        `select ${waiting(asDurable[durability])}`,
+      ];
+      return guarded(operation, how, (pool, deadlines) =>
+        inTransaction(pool, deadlines, settings, work),
+      );
+    },
+    close: () => (closing ??= close()),
   };
 }
 
-/** Read committed, whatever the server's default is: what follows a lock must see what was written before it. */
-export async function inTransaction<T>(
-  pool: PoolLike,
-  synchronousCommit: 'on' | 'off' | null,
-  work: (run: RunQuery) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  client.on('error', ignore); // a query that waits hears of it too
-  try {
-    const setting =
-      synchronousCommit === null ? '' : `; set local synchronous_commit = ${synchronousCommit}`;
-    await client.query({ text: `begin isolation level read committed${setting}` });
-    const result = await work(async <Row>(text: string, values: readonly unknown[] = []) => {
-      const { rows } = await client.query({ text, values: [...values] });
-      return rows as Row[];
-    });
-    await client.query({ text: 'commit' });
-    client.removeListener('error', ignore);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(true); // the server rolls back
-    throw error;
-  }
+/** Connections for work: of a pool that others share, one is left to heartbeats. */
+function capacity({ pool, poolSize }: DatabaseOptions): number {
+  if (!pool) return poolSize;
+  const max = pool.options?.max ?? Number.POSITIVE_INFINITY;
+  return Math.max(1, max - 1);
 }
 
-const waiting = (synchronousCommit: 'on' | 'off'): string =>
-  `, set_config('synchronous_commit', '${synchronousCommit}', true)`;
+/** A server that waits for more than its own disk is left to do so. */
+const waiting = (synchronousCommit: 'on' | 'off'): string => {
+  const value =
+    synchronousCommit === 'off'
+      ? `'off'`
+      : `case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end`;
+  return `set_config('synchronous_commit', ${value}, true)`;
+};
 
-const ignore = (): void => {};
-
-async function makePool({ connectionString, poolSize }: PoolOptions): Promise<PoolLike> {
+async function ownPool(options: DatabaseOptions): Promise<PoolLike> {
+  const { connectionString, poolSize, connectTimeoutMs } = options;
   const pg = await import('pg').catch((cause: unknown) => {
     throw new AgentError(
       'package_missing',
@@ -170,30 +264,11 @@ async function makePool({ connectionString, poolSize }: PoolOptions): Promise<Po
   });
   return new pg.default.Pool({
     ...(connectionString !== undefined && { connectionString }),
-    max: poolSize,
+    max: poolSize + FOR_HEARTBEATS,
     application_name: 'onward',
     keepAlive: true,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     allowExitOnIdle: true,
   });
-}
-
-const names = new Map<string, string>();
-
-/** The same for the same text, so that stores that share a connection share its statements. */
-function statementName(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = `onward_${fingerprint(text).toString(36)}_${text.length.toString(36)}`;
-    names.set(text, name);
-  }
-  return name;
-}
-
-/** FNV-1a, in 32 bits. */
-export function fingerprint(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++)
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return hash;
 }

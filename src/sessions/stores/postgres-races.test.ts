@@ -29,11 +29,11 @@ const forked = {
 
 describe('races', () => {
   it('an answer that comes before a pause, in the queue for the session, keeps it open', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit, worker } = await aboutToPause(store);
     const [given, receipt] = await queued(
       id,
-      () => store.decide(id, answer),
+      () => other.decide(id, answer),
       () => commit({ root: root({ status: 'paused' }), end: 'paused' }),
     );
     expect([given, receipt.phase]).toEqual(['accepted', 'open']);
@@ -41,36 +41,36 @@ describe('races', () => {
   });
 
   it('an answer that comes after a pause opens the session again', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [receipt, given] = await queued(
       id,
       () => commit({ root: root({ status: 'paused' }), end: 'paused' }),
-      () => store.decide(id, answer),
+      () => other.decide(id, answer),
     );
     expect([given, receipt.phase]).toEqual(['accepted', 'paused']);
     expect(await store.find(id)).toMatchObject({ phase: 'open', worker: null });
   });
 
   it('an answer to a call that the commit before it put down is taken', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit } = await makeRig(store, 60).held();
     const pause = { root: root({ status: 'paused' }), calls: [call('a', 'waiting')] };
     const [, given] = await queued(
       id,
       () => commit({ ...pause, end: 'paused' }),
-      () => store.decide(id, answer),
+      () => other.decide(id, answer),
     );
     expect(given).toBe('accepted');
     expect(await store.find(id)).toMatchObject({ phase: 'open' });
   });
 
   it('an answer that a commit overtakes with a result holds up no later pause', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [given] = await queued(
       id,
-      () => store.decide(id, answer),
+      () => other.decide(id, answer),
       () => commit({ calls: [call('a', 'committed', { result: '"aborted"' })] }),
     );
     expect(given).toBe('accepted');
@@ -79,11 +79,11 @@ describe('races', () => {
   });
 
   it('a message that comes before an end, in the queue for the session, is not left lying', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit, worker } = await aboutToPause(store);
     const [given, receipt] = await queued(
       id,
-      () => store.accept(id, command('{"n":2}'), { phases: ['open'] }),
+      () => other.accept(id, command('{"n":2}'), { phases: ['open'] }),
       () => commit({ root: root({ status: 'completed' }), end: 'ended' }),
     );
     expect([given, receipt.phase]).toEqual([{ accepted: true, phase: 'open' }, 'open']);
@@ -91,36 +91,36 @@ describe('races', () => {
   });
 
   it('a message that comes after an end finds the session idle', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [receipt, given] = await queued(
       id,
       () => commit({ root: root({ status: 'completed' }), end: 'ended' }),
-      () => store.accept(id, command('{"n":2}'), { phases: ['open'] }),
+      () => other.accept(id, command('{"n":2}'), { phases: ['open'] }),
     );
     expect([given, receipt.phase]).toEqual([{ accepted: false, phase: 'idle' }, 'idle']);
     expect(await store.nextCommand(id)).toBeNull();
   });
 
   it('a stop that comes before a pause, in the queue for the session, keeps it open', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit } = await aboutToPause(store);
     const [, receipt] = await queued(
       id,
-      () => store.request(id, { stop: 'enough' }),
+      () => other.request(id, { stop: 'enough' }),
       () => commit({ end: 'paused' }),
     );
     expect(receipt).toEqual({ phase: 'open', stopReason: 'enough', pauseReason: null });
   });
 
   it('a deletion takes along what a commit before it wrote, and the commit after it is stale', async () => {
-    const store = open();
+    const [store, other] = [open(), open()];
     const { id, commit, next } = await aboutToPause(store);
     const late = next({ messages: [message(1)] });
     const [, isGone] = await queued(
       id,
       () => commit({ messages: [message(0)], calls: [call('b', 'started')] }),
-      () => store.delete(id),
+      () => other.delete(id),
     );
     expect(isGone).toBe(true);
     await expect(store.commit(late)).rejects.toMatchObject({ code: 'stale_owner' });

@@ -48,7 +48,7 @@ export function sessionReads(db: Database, schema: string): Reads {
     [column, value]: readonly [string, string | undefined],
   ): Promise<Row[]> => {
     const values = [sessionId, agentId, integer(from), integer(before), integer(limit)];
-    const rows = await db.run<Row>(
+    const rows = await db.read<Row>(
       `read ${table}`,
       `select agent_id as "agentId", position, ${columns} from ${schema}.${table}
       where session_id = $1 and agent_id = $2 and position >= $3 and position < $4
@@ -66,7 +66,7 @@ export function sessionReads(db: Database, schema: string): Reads {
   return {
     async find(sessionId) {
       if (sessionId.includes('\0')) return null; // the server would call it an error
-      const [row] = await db.run<SessionRow>(
+      const [row] = await db.read<SessionRow>(
         'find a session',
         `select ${sessionColumns} from ${schema}.sessions s where s.id = $1`,
         [sessionId],
@@ -85,7 +85,7 @@ export function sessionReads(db: Database, schema: string): Reads {
       if (wanted !== undefined) clauses.push(`${status} = ${bind(wanted)}`);
       if (after)
         clauses.push(`(s.updated_at, s.id) < (${bind(after.updatedAt)}, ${bind(after.id)})`);
-      return db.run<SessionRow>(
+      return db.read<SessionRow>(
         'list sessions',
         `select ${sessionColumns} from ${schema}.sessions s where ${clauses.join(' and ')}
         order by s.updated_at desc, s.id desc limit $1`,
@@ -107,7 +107,7 @@ export function sessionReads(db: Database, schema: string): Reads {
         ['execution_id', range.executionId],
       ),
     agents: (sessionId, executionId) =>
-      db.run<AgentRow>(
+      db.read<AgentRow>(
         'read agents',
         `select agent_id as "agentId", execution_id as "executionId", call_id as "callId", head,
           message_count as "messageCount", step_count as "stepCount" from ${schema}.agents
@@ -115,21 +115,21 @@ export function sessionReads(db: Database, schema: string): Reads {
         [sessionId, executionId],
       ),
     calls: (sessionId, executionId, filter) =>
-      db.run<CallRow>(
+      db.read<CallRow>(
         'read calls',
         `select ${callColumns} from ${schema}.calls where session_id = $1 and execution_id = $2
         and ${'state' in filter ? `state = $3 ${isOpenCall(filter.state) ? `and state = '${filter.state}'` : ''}` : 'call_id = any($3::text[])'} order by call_id`,
         [sessionId, executionId, 'state' in filter ? filter.state : filter.callIds],
       ),
     events: (sessionId, executionId, { after, limit }) =>
-      db.run<EventRow>(
+      db.read<EventRow>(
         'read events',
         `select execution_id as "executionId", seq, type, body from ${schema}.events
         where session_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`,
         [sessionId, executionId, integer(after), integer(limit)],
       ),
     blobs: (sessionId, hashes) =>
-      db.run<Omit<BlobRow, 'scope'>>(
+      db.read<Omit<BlobRow, 'scope'>>(
         'read large values',
         `select distinct on (hash) hash, body from ${schema}.blobs
         where session_id = $1 and hash = any($2::text[]) order by hash, scope`,

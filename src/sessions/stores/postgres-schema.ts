@@ -1,6 +1,12 @@
 import { AgentError, invalidOption } from '../../errors/agent-error.ts';
 import { isMissingTable } from './postgres-errors.ts';
-import { fingerprint, inTransaction, type PoolLike } from './postgres-pool.ts';
+import {
+  type Deadlines,
+  fingerprint,
+  inTransaction,
+  onClient,
+  type PoolLike,
+} from './postgres-client.ts';
 
 /** The schema as statements name it: quoted, for it may be a word of SQL. */
 export function quotedSchema(schema: string): string {
@@ -160,15 +166,18 @@ export const childTables = [
 ] as const;
 
 /** Brings the schema up to date; any number of processes may try at once. */
-export async function migrate(pool: PoolLike, schema: string): Promise<void> {
+export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {
   const version = `select coalesce(max(version), 0) as version from ${schema}.migrations`;
-  const found = await pool.query({ text: version }).catch((error: unknown) => {
-    if (isMissingTable(error)) return null;
-    throw error;
-  });
-  if (found && !isBehind(found.rows, schema)) return;
+  const found = await onClient(pool, deadlines, (send) => send({ text: version })).catch(
+    (error: unknown) => {
+      if (isMissingTable(error)) return null;
+      throw error;
+    },
+  );
+  if (found && !isBehind(found, schema)) return;
 
-  await inTransaction(pool, null, async (run) => {
+  const patient = { ...deadlines, statementMs: MIGRATION_MS };
+  await inTransaction(pool, patient, [], async (run) => {
     await run('select pg_advisory_xact_lock($1, $2)', [LOCK, fingerprint(schema) | 0]);
     // the right to create a schema is asked for even where it exists
     const [named] = await run<{ missing: boolean }>(
@@ -189,6 +198,9 @@ export async function migrate(pool: PoolLike, schema: string): Promise<void> {
       }
   });
 }
+
+/** For a statement over large tables, and for the wait until another process is done. */
+const MIGRATION_MS = 600_000;
 
 /** Names this store among the users of advisory locks in the database. */
 const LOCK = 0x6f6e7764;

@@ -13,6 +13,7 @@ import {
   at,
   call,
   EXECUTION,
+  leaseOf,
   line,
   makeRig,
   message,
@@ -21,17 +22,26 @@ import {
 } from '../../testing/store-contract/rig.ts';
 import type { PoolLike, PostgresStoreOptions } from './postgres.ts';
 
+const apply = ['remote_apply', 'remote_apply', 'remote_apply'];
+
 describe('what it sends', () => {
   /** A pool that notes what is sent. */
   function noted(): { readonly pool: PoolLike; readonly sent: string[]; end(): Promise<void> } {
     const pool = new pg.Pool({ connectionString: server.url, max: 2 });
     const sent: string[] = [];
     const noting: PoolLike = {
-      query: (config) => {
-        sent.push(config.text);
-        return pool.query(config);
+      async connect() {
+        const client = await pool.connect();
+        return {
+          query: (query) => {
+            sent.push(query.text);
+            return client.query(query);
+          },
+          on: (event, listener) => client.on(event, listener),
+          removeListener: (event, listener) => client.removeListener(event, listener),
+          release: (destroy) => client.release(destroy),
+        };
       },
-      connect: () => pool.connect(),
       on: (event, listener) => pool.on(event, listener),
       removeListener: (event, listener) => pool.removeListener(event, listener),
       end: () => pool.end(),
@@ -119,17 +129,17 @@ describe('what it sends', () => {
     ]);
   });
 
-  it.each<[string, PostgresStoreOptions['durability'], boolean, readonly string[]]>([
-    ['process waits for the disk only when it claims', undefined, false, ['off', 'on', 'off']],
-    ['power always waits for the disk', 'power', false, ['on', 'on', 'on']],
-    ['a given pool does what its server is set to', undefined, true, ['local', 'local', 'local']],
-    ['unless it is asked for more', 'power', true, ['on', 'on', 'on']],
-  ])('durability: %s', async (_, durability, isGiven, expected) => {
+  it.each<[string, PostgresStoreOptions['durability'], string, readonly string[]]>([
+    ['power, the default, waits for the disk', undefined, 'off', ['on', 'on', 'on', 'off']],
+    ['what the server does beyond that stays', 'power', 'remote_apply', [...apply, 'off']],
+    ['process waits only when it claims', 'process', 'on', ['off', 'on', 'off', 'off']],
+    ['a given pool makes no difference', undefined, 'local', ['on', 'on', 'on', 'off']],
+  ])('durability: %s; heartbeats never wait', async (name, durability, setting, expected) => {
     const own = newSchema();
-    const connectionString = address({ options: '-c synchronous_commit=local' });
+    const connectionString = address({ options: `-c synchronous_commit=${setting}` });
     const pool = new pg.Pool({ connectionString, max: 2 });
     const store = open({
-      ...(isGiven ? { pool } : { connectionString }),
+      ...(name.includes('pool') ? { pool } : { connectionString }),
       ...(durability && { durability }),
       schema: own,
     });
@@ -139,8 +149,9 @@ describe('what it sends', () => {
       insert into "${own}".seen (value) values (current_setting('synchronous_commit')); return null; end $$`);
     await query(`create constraint trigger see after update on "${own}".sessions
       deferrable initially deferred for each row execute function "${own}".see()`);
-    const { commit } = await makeRig(store, 60).held();
-    await commit({ messages: [message(0)] });
+    const lease = await makeRig(store, 60).held();
+    await lease.commit({ messages: [message(0)] });
+    await store.renew({ worker: lease.worker, ttlMs: 60_000, leases: [leaseOf(lease)] });
     const seen = await query<{ value: string }>(`select value from "${own}".seen order by n`);
     expect(seen.map(({ value }) => value)).toEqual(expected);
     await pool.end();

@@ -34,10 +34,10 @@ const valuesOf = (session: Parameters<Upkeep['create']>[0]): readonly unknown[] 
 ];
 
 export function sessionUpkeep(db: Database, schema: string): Upkeep {
-  const { durably } = db;
+  const { durably, patiently, longTimeoutMs } = db;
 
   const forkText = `with source as (
-      select s.id from ${schema}.sessions s where s.id = $11 for key share),
+      select s.id from ${schema}.sessions s where s.id = $11 and ${patiently} for key share),
     made as (
       insert into ${schema}.sessions (${newColumns}) select ${newValues} from source
       on conflict (id) do nothing returning id),
@@ -106,22 +106,28 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       return made.length > 0;
     },
     async fork(fromId, session) {
-      const made = await db.run('fork a session', forkText, [...valuesOf(session), fromId]);
+      const made = await db.run('fork a session', forkText, [...valuesOf(session), fromId], {
+        timeoutMs: longTimeoutMs,
+      });
       return made.length > 0;
     },
     delete: (sessionId) =>
-      db.transaction('delete a session', async (run) => {
-        const gone = await run(`delete from ${schema}.sessions where id = $1 returning id`, [
-          sessionId,
-        ]);
-        if (gone.length === 0) return false;
-        // in a statement after the lock, which sees what was written before it
-        const deletes = childTables.map(
-          (table) => `${table}_gone as (delete from ${schema}.${table} where session_id = $1)`,
-        );
-        await run(`with ${deletes.join(', ')} select 1`, [sessionId]);
-        return true;
-      }),
+      db.transaction(
+        'delete a session',
+        async (run) => {
+          const gone = await run(`delete from ${schema}.sessions where id = $1 returning id`, [
+            sessionId,
+          ]);
+          if (gone.length === 0) return false;
+          // in a statement after the lock, which sees what was written before it
+          const deletes = childTables.map(
+            (table) => `${table}_gone as (delete from ${schema}.${table} where session_id = $1)`,
+          );
+          await run(`with ${deletes.join(', ')} select 1`, [sessionId]);
+          return true;
+        },
+        { session: sessionId, timeoutMs: longTimeoutMs },
+      ),
     async prune({ olderThan, owner }) {
       const [dropped] = await db.run<{ sessions: number; rows: number }>(
         'prune sessions',
@@ -137,7 +143,7 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
           (table) => `select ${textsOf[table]} from ${schema}.${table} where session_id = $1`,
         ),
       ];
-      const [size] = await db.run<{ rows: number; bytes: number }>(
+      const [size] = await db.read<{ rows: number; bytes: number }>(
         'measure a session',
         `select count(*)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
         from (${texts.join(' union all ')}) t`,

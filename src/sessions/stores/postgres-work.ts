@@ -23,9 +23,9 @@ interface Remembered {
  * the row as it is then; so do commits, and so nothing waits in a circle.
  */
 export function sessionWork(db: Database, schema: string): Work {
-  const { durably } = db;
+  const { durably, patiently } = db;
   const locked = `found as (select s.id, s.phase, s.revision, s.execution_id
-    from ${schema}.sessions s where s.id = $1 for update)`;
+    from ${schema}.sessions s where s.id = $1 and ${patiently} for update)`;
 
   // the index tells of ids that were remembered after this statement began to wait for the session
   const acceptText = `with ${locked}, remembered as (
@@ -119,6 +119,7 @@ export function sessionWork(db: Database, schema: string): Work {
           contentHash ?? null,
           isRemembered,
         ],
+        { session: sessionId },
       );
       if (!found) return null;
       const { accepted, phase } = found;
@@ -126,7 +127,7 @@ export function sessionWork(db: Database, schema: string): Work {
       return { accepted, phase, ...(repeat && { repeat }) };
     },
     async nextCommand(sessionId) {
-      const [command] = await db.run<Awaited<ReturnType<Work['nextCommand']>>>(
+      const [command] = await db.read<Awaited<ReturnType<Work['nextCommand']>>>(
         'read the next command',
         `select number, kind, execution_id as "executionId", body from ${schema}.commands
         where session_id = $1 order by kind = 'message', number limit 1`,
@@ -137,13 +138,15 @@ export function sessionWork(db: Database, schema: string): Work {
     async decide(sessionId, { executionId, callId, body, at }) {
       const call = [sessionId, executionId, callId];
       for (let tries = 0; tries < TRIES; tries++) {
-        const opened = await db.run('take an answer', decideText, [...call, body, at]);
+        const opened = await db.run('take an answer', decideText, [...call, body, at], {
+          session: sessionId,
+        });
         if (opened.length > 0) return 'accepted';
-        const [found] = await db.run<{ current: boolean; state: string | null; answered: boolean }>(
-          'take an answer',
-          undecidedText,
-          call,
-        );
+        const [found] = await db.read<{
+          current: boolean;
+          state: string | null;
+          answered: boolean;
+        }>('take an answer', undecidedText, call);
         if (!found) return 'unknown';
         if (!found.current) return 'over';
         if (found.answered) return 'answered';
@@ -162,6 +165,7 @@ export function sessionWork(db: Database, schema: string): Work {
               'stop' in request ? request.stop : null,
               'pause' in request ? request.pause : null,
             ],
+        { session: sessionId, isRepeatable: true },
       );
       return found?.phase ?? null;
     },

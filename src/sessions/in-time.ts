@@ -1,0 +1,28 @@
+/** Ends what is waited for before its time. */
+export type Aborts = Set<(error: Error) => void>;
+
+/**
+ * The work's outcome, or a rejection with `late` when there is none within that time, or with the error of an abort.
+ * The work itself is not stopped.
+ */
+export async function inTime<T>(
+  work: Promise<T>,
+  ms: number,
+  late: () => Error,
+  aborts?: Aborts,
+): Promise<T> {
+  let end: () => void = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => reject(late()), ms);
+    aborts?.add(reject);
+    end = () => {
+      clearTimeout(timer);
+      aborts?.delete(reject);
+    };
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    end();
+  }
+}
