@@ -57,7 +57,7 @@ export function sessionWork(db: Database, schema: string): Work {
     sessionId: string,
     command: Pick<NewCommand, 'executionId' | 'contentHash'>,
   ): Promise<Acceptance['repeat']> {
-    const [row] = await db.run<Remembered>('look for a message', repeatText, [
+    const [row] = await db.read<Remembered>('look for a message', repeatText, [
       sessionId,
       command.executionId,
     ]);
