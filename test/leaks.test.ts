@@ -179,7 +179,8 @@ describe('the same text without structured calls', () => {
         if (e.type === 'StreamChunk') chunks.push(e.content);
       },
     });
-    expect(chunks).toEqual(['{"a":', '1}']);
+    // the redactor keeps the colon until it has seen the value
+    expect(chunks).toEqual(['{"a"', ':1}']);
   });
 });
 

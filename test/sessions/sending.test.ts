@@ -82,11 +82,13 @@ describe('send', () => {
     const driver = followingDriver([final('one')], [final('two')], [final('three')]);
     const runtime = runtimeOn(place.open(), builderWith(driver).build());
     await runtime.create({ ...ann, id: 's' });
-    const send = (executionId: string) => runtime.send('s', 'go', { ...waiting, executionId });
+    const send = (executionId: string, content = 'go') =>
+      runtime.send('s', content, { ...waiting, executionId });
     expect((await send('e1')).output).toBe('one');
-    expect(await codeOf(() => send('e1'))).toBe('conflict');
+    expect(await codeOf(() => send('e1', 'stop'))).toBe('conflict');
     expect((await send('e2')).output).toBe('two');
-    expect(await codeOf(() => send('e1'))).toBe('conflict');
+    expect(await codeOf(() => send('e1', 'stop'))).toBe('conflict');
+    await send('e1');
     for (const bad of ['', 'a\nb', 7 as never])
       expect(await codeOf(() => send(bad))).toBe('invalid_option');
     expect((await send('e3')).output).toBe('three');
