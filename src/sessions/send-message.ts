@@ -5,7 +5,7 @@ import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
 import { checkedExecutionId } from './check-names.ts';
 import type { SessionCrew } from './session-crew.ts';
-import { awaitingApproval, executionTaken, sessionBusy } from './session-errors.ts';
+import { awaitingApproval, executionTaken, sessionBusy, tooManyWaiting } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SendOptions } from './session-options.ts';
 import { sha256 } from './sha256.ts';
@@ -32,18 +32,20 @@ export async function sendMessage(
   const row = await lookup.owned(sessionId, owner);
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
   const message = Message.user(content, { createdAt: isoTime(lookup.clock.now()) }).toJSON();
-  const { accepted, repeat } = await crew.accept(
+  const { accepted, repeat, isFull } = await crew.accept(
     row,
     { message },
     {
       executionId,
       contentHash: given === undefined ? null : await hashOf(executionId, message.content),
       phases: refusal ? [] : whenBusy === 'queue' ? ['idle', 'open'] : ['idle'],
+      maxWaiting: lookup.maxWaiting,
     },
   );
   if (repeat === 'other') throw executionTaken(sessionId, executionId);
   if (accepted || repeat) return { executionId, hasBegun: repeat === 'begun' };
   if (refusal) throw refusal;
+  if (isFull) throw tooManyWaiting(sessionId, lookup.maxWaiting);
   const now = await lookup.owned(sessionId, owner);
   throw now.phase === 'paused'
     ? awaitingApproval(sessionId, await lookup.waiting(now))

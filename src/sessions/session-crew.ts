@@ -13,7 +13,12 @@ import { SessionListeners } from './session-listeners.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import { isDamage } from './stores/store-errors.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
-import type { Acceptance, RecoverablePage, SessionStore } from './session-store.ts';
+import type {
+  AcceptCondition,
+  Acceptance,
+  RecoverablePage,
+  SessionStore,
+} from './session-store.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
@@ -95,9 +100,7 @@ export class SessionCrew {
     given: {
       readonly executionId: string;
       readonly contentHash?: string | null;
-      readonly phases: readonly SessionPhase[];
-      readonly revision?: number;
-    },
+    } & AcceptCondition,
   ): Promise<Acceptance> {
     const { executionId, contentHash, ...condition } = given;
     const command = {

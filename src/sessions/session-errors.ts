@@ -2,6 +2,7 @@ import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import { grantKinds, type Grants } from '../continuation/grants.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import type { SessionRow } from './session-rows.ts';
+import type { WaitingLimit } from './store-requests.ts';
 
 /** Also for a session of somebody else: that it exists is not told. */
 export const sessionNotFound = (sessionId: string): AgentError =>
@@ -17,6 +18,15 @@ export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>
     `Session ${show(id)} is at work. Wait for its end, stop it with stop(), ` +
       `or let the message wait with { whenBusy: 'queue' }.`,
     { details: { sessionId: id, executionId } },
+  );
+
+/** `limit` is what may wait in one session. */
+export const tooManyWaiting = (sessionId: string, limit: WaitingLimit): AgentError =>
+  new AgentError(
+    'queue_full',
+    `Session ${show(sessionId)} takes no more messages now: at most ${limit.commands} of them, with ${limit.bytes} ` +
+      'bytes together, may wait in a session. Wait until it has answered some, or stop it with stop().',
+    { details: { sessionId, ...limit } },
   );
 
 export const awaitingApproval = (sessionId: string, callIds: readonly string[]): AgentError =>

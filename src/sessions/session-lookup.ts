@@ -3,7 +3,7 @@ import type { AgentStatus } from '../agent/agent-status.ts';
 import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
 import type { Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
-import { AgentError, invalidOption } from '../errors/agent-error.ts';
+import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedOwner, isSessionId } from './check-names.ts';
@@ -20,7 +20,7 @@ import { RowReader } from './row-reader.ts';
 import { sessionNotFound } from './session-errors.ts';
 import type { SessionRuntimeOptions } from './session-options.ts';
 import type { SessionRow } from './session-rows.ts';
-import type { SessionStore } from './session-store.ts';
+import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
 import type { Head } from './state-rows.ts';
 
@@ -29,14 +29,21 @@ export class SessionLookup {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly window: HistoryWindow;
+  readonly maxWaiting: WaitingLimit;
   readonly #agents: ReadonlyMap<string, DurableAgent>;
   readonly #grants: GrantPolicy;
 
   constructor(
-    { store, agents, grants = {} }: Pick<SessionRuntimeOptions, 'store' | 'agents' | 'grants'>,
+    options: Pick<SessionRuntimeOptions, 'store' | 'agents' | 'grants' | 'maxQueued'>,
     clock: Clock,
     window: HistoryWindow,
   ) {
+    const { store, agents, grants = {}, maxQueued = {} } = options;
+    const { messages = 100, bytes = 4_000_000 } = maxQueued;
+    this.maxWaiting = {
+      commands: whole('SessionRuntime maxQueued.messages', messages),
+      bytes: whole('SessionRuntime maxQueued.bytes', bytes),
+    };
     this.store = store;
     this.clock = clock;
     this.window = window;

@@ -59,6 +59,8 @@ export interface SessionRuntimeOptions extends CrewOptions {
   readonly maxMessages?: number;
   /** How many characters of JSON those messages may have together; older ones are left out. Default 16 million. */
   readonly maxCharacters?: number;
+  /** How many messages may wait in one session, and their bytes together; more are `queue_full`. Default 100 and 4,000,000. */
+  readonly maxQueued?: { readonly messages?: number; readonly bytes?: number };
   /** What owners may grant to an execution. Default: in total its limits once more, plus what was used beyond them. */
   readonly grants?: GrantPolicy;
   readonly clock?: Clock;

@@ -13,6 +13,7 @@ import type {
   StepRow,
 } from './session-rows.ts';
 import type {
+  AcceptCondition,
   Acceptance,
   LeaseRequest,
   NewCommand,
@@ -23,6 +24,7 @@ import type {
 } from './store-requests.ts';
 
 export type {
+  AcceptCondition,
   Acceptance,
   LeaseRequest,
   NewCommand,
@@ -30,6 +32,7 @@ export type {
   RecoverableQuery,
   Release,
   UrgentQuery,
+  WaitingLimit,
 } from './store-requests.ts';
 
 export interface CallWrite {
@@ -145,14 +148,14 @@ export interface SessionStore {
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
 
   /**
-   * Adds a command if the phase is one of `phases` and the revision, where given, is still that one; the phase is
-   * `open` from then on, unless it is `parked` and stays so. A message whose execution id is remembered is not accepted
+   * Adds a command if the phase is one of `phases`, the revision, where given, is still that one, and no more wait than
+   * `maxWaiting` allows; the phase is `open` from then on, unless it is `parked` and stays so. A message whose execution id is remembered is not accepted
    * in any phase: see {@link Acceptance}. Null if there is no such session.
    */
   accept(
     sessionId: string,
     command: NewCommand,
-    condition: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
+    condition: AcceptCondition,
   ): Promise<Acceptance | null>;
   /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
   nextCommand(sessionId: string): Promise<CommandRow | null>;

@@ -10,8 +10,24 @@ export interface NewCommand extends Omit<CommandRow, 'number'> {
   readonly contentHash?: string | null;
 }
 
+/** When a command is accepted. */
+export interface AcceptCondition {
+  readonly phases: readonly SessionPhase[];
+  readonly revision?: number;
+  /** The most that may wait, the new command included; default: any number. A first command is always accepted. */
+  readonly maxWaiting?: WaitingLimit;
+}
+
+export interface WaitingLimit {
+  readonly commands: number;
+  /** Of the UTF-8 text of their bodies. */
+  readonly bytes: number;
+}
+
 export interface Acceptance {
   readonly accepted: boolean;
+  /** Whether it was refused because of {@link AcceptCondition.maxWaiting} alone. */
+  readonly isFull?: true;
   /** The phase that was found. */
   readonly phase: SessionPhase;
   /**

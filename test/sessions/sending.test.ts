@@ -1,3 +1,4 @@
+import type { SessionRuntimeOptions } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -61,6 +62,37 @@ describe('send', () => {
     const turns = [0, 1, 2, 3, 4].map((n) => [`m${n}`, `answer ${n}`]);
     expect(said).toEqual(turns.flat());
   });
+
+  it.each<[string, NonNullable<SessionRuntimeOptions['maxQueued']>, string]>([
+    ['messages', { messages: 2 }, 'm3'],
+    ['bytes', { bytes: 1_000 }, 'm'.repeat(900)],
+  ])(
+    'a session lets only so many %s wait, and takes more when it has answered',
+    async (_what, maxQueued, content) => {
+      const open = gate();
+      const driver = followingDriver(
+        ...Array.from({ length: 4 }, (_t, n) => [final(`answer ${n}`)]),
+      );
+      const infer: typeof driver.infer = (...given) =>
+        open.passed.then(() => driver.infer(...given));
+      const agent = builderWith({ name: 'slow', infer }).build();
+      const runtime = runtimeOn(memoryPlace().open(), agent, { maxQueued });
+      const queued = { ...ann, whenBusy: 'queue' as const };
+      await runtime.create({ ...ann, id: 's' });
+      const first = runtime.send('s', 'm0', waiting);
+      await until(async () => (await runtime.messages('s', ann)).items.length > 0);
+      for (const n of [1, 2]) await runtime.send('s', `m${n}`, queued);
+      const given = { ...queued, executionId: 'mine' };
+      expect(await refusal(() => runtime.send('s', content, given))).toMatchObject({
+        code: 'queue_full',
+        details: { sessionId: 's' },
+      });
+      open.open();
+      await first;
+      await runtime.wait('s', ann);
+      expect((await runtime.send('s', content, { ...given, wait: true })).output).toBe('answer 3');
+    },
+  );
 
   it.each<[string, unknown]>([
     ['nothing', undefined],

@@ -1,4 +1,5 @@
 import { whole } from '../../errors/agent-error.ts';
+import { utf8Bytes } from '../../json.ts';
 import type {
   AgentRow,
   CallRow,
@@ -28,11 +29,13 @@ import {
   accepted,
   answered,
   awake,
+  isFullFor,
   isListed,
   mayAccept,
   repeatOf,
   shownRow,
   signalOf,
+  waitingIn,
 } from './session-rules.ts';
 
 export type {
@@ -104,7 +107,7 @@ export function keyValueStore(
         const text = found.get(memory);
         const known = text === undefined ? undefined : (JSON.parse(text) as Remembered).contentHash;
         const commands =
-          known === undefined
+          known === undefined && (phase === 'idle' || condition.maxWaiting === undefined)
             ? []
             : await rowsIn<CommandRow>(kv, under('of', sessionId, 'command'));
         const repeat = repeatOf(row.executionId, { executionId, contentHash }, known, () =>
@@ -112,6 +115,8 @@ export function keyValueStore(
         );
         if (repeat) return { result: { accepted: false, phase, repeat } };
         if (!mayAccept(row, condition)) return { result: { accepted: false, phase } };
+        if (isFullFor(waitingIn(commands), utf8Bytes(command.body), condition))
+          return { result: { accepted: false, phase, isFull: true } };
         const number = session.lastCommand + 1;
         const added: CommandRow = { number, ...command };
         return {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { whole } from '../../errors/agent-error.ts';
+import { utf8Bytes } from '../../json.ts';
 import type { SessionRow } from '../session-rows.ts';
 import type { Commit, SessionStore, StoreCodec } from '../session-store.ts';
 import {
@@ -21,6 +22,7 @@ import {
   awake,
   committed,
   ended,
+  isFullFor,
   isListed,
   isNewCommit,
   mayAccept,
@@ -28,6 +30,7 @@ import {
   repeatOf,
   shownRow,
   signalOf,
+  waitingIn,
 } from './session-rules.ts';
 import { staleOwner, storeClosed } from './store-errors.ts';
 
@@ -104,6 +107,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       );
       if (repeat) return { accepted: false, phase, repeat };
       if (!mayAccept(session.row, condition)) return { accepted: false, phase };
+      if (isFullFor(waitingIn(session.commands), utf8Bytes(command.body), condition))
+        return { accepted: false, phase, isFull: true };
       session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
       if (contentHash !== undefined) session.executions.set(executionId, contentHash);
       session.row = accepted(session.row, at);

@@ -24,27 +24,31 @@ interface Remembered {
  */
 export function sessionWork(db: Database, schema: string): Work {
   const { durably, patiently } = db;
-  const locked = `found as (select s.id, s.phase, s.revision, s.execution_id
+  const locked = `found as (select s.id, s.phase, s.revision, s.execution_id, cardinality(s.commands) as waiting
     from ${schema}.sessions s where s.id = $1 and ${patiently} for update)`;
 
   // the index tells of ids that were remembered after this statement began to wait for the session
-  const acceptText = `with ${locked}, remembered as (
+  const acceptText = `with ${locked}, open_to as (
+      select found.id, found.execution_id, $10::integer is not null and found.waiting > 0 and (found.waiting >= $10
+          or (select coalesce(sum(octet_length(c.body)), 0) from ${schema}.commands c where c.session_id = $1)
+            + octet_length($7::text) > $11::integer) as is_full
+      from found where found.phase = any($3::text[]) and ($4::integer is null or found.revision = $4)),
+    remembered as (
       insert into ${schema}.executions (session_id, execution_id, content_hash)
-      select found.id, $6, $8 from found where $9::boolean and found.phase = any($3::text[])
-        and ($4::integer is null or found.revision = $4) and found.execution_id is distinct from $6
+      select id, $6, $8 from open_to where $9::boolean and not is_full and execution_id is distinct from $6
       on conflict do nothing returning session_id),
     opened as (
       update ${schema}.sessions s set ${awake}, updated_at = $2, last_command = s.last_command + 1,
         ${whenNew('tries', '0')}, ${whenNew('deaths', '0')}, ${whenNew('quarantined', 'false')},
         commands = array_append(s.commands, s.last_command + 1)
-      from found where s.id = found.id and found.phase = any($3::text[])
-        and ($4::integer is null or found.revision = $4)
+      from found where s.id = found.id and exists (select from open_to where not is_full)
         and (not $9::boolean or exists (select from remembered))
       returning s.last_command),
     added as (
       insert into ${schema}.commands (session_id, number, kind, execution_id, body, at)
       select $1, last_command, $5, $6, $7, $2 from opened)
-    select phase, exists (select from opened) as accepted${durably} from found`;
+    select phase, exists (select from opened) as accepted,
+      exists (select from open_to where is_full) as is_full${durably} from found`;
 
   const repeatText = `select s.execution_id as current, e.session_id is not null as is_known, e.content_hash,
       exists (select from ${schema}.commands c where c.session_id = s.id and c.kind = 'message'
@@ -102,10 +106,10 @@ export function sessionWork(db: Database, schema: string): Work {
     select phase${durably} from found`;
 
   return {
-    async accept(sessionId, command, { phases, revision = null }) {
+    async accept(sessionId, command, { phases, revision = null, maxWaiting }) {
       const { kind, executionId, body, at, contentHash } = command;
       const isRemembered = contentHash !== undefined;
-      const [found] = await db.run<{ phase: SessionPhase; accepted: boolean }>(
+      const [found] = await db.run<{ phase: SessionPhase; accepted: boolean; is_full: boolean }>(
         'accept a command',
         acceptText,
         [
@@ -118,13 +122,16 @@ export function sessionWork(db: Database, schema: string): Work {
           body,
           contentHash ?? null,
           isRemembered,
+          maxWaiting?.commands ?? null,
+          maxWaiting?.bytes ?? null,
         ],
         { session: sessionId },
       );
       if (!found) return null;
       const { accepted, phase } = found;
       const repeat = accepted ? undefined : await repeatIn(sessionId, command);
-      return { accepted, phase, ...(repeat && { repeat }) };
+      if (repeat) return { accepted, phase, repeat };
+      return { accepted, phase, ...(found.is_full && { isFull: true as const }) };
     },
     async nextCommand(sessionId) {
       const [command] = await db.read<Awaited<ReturnType<Work['nextCommand']>>>(

@@ -3,11 +3,13 @@ import { utf8Bytes } from '../../json.ts';
 import type {
   CallRow,
   CallState,
+  CommandRow,
   NewSessionRow,
   SessionPhase,
   SessionRow,
 } from '../session-rows.ts';
 import type {
+  AcceptCondition,
   Acceptance,
   CallWrite,
   Commit,
@@ -15,6 +17,7 @@ import type {
   LeaseSignal,
   NewCommand,
   SessionQuery,
+  WaitingLimit,
 } from '../session-store.ts';
 import { hasProgress, noAttempts } from './attempt-rules.ts';
 import { revisionConflict, staleOwner, startConflict } from './store-errors.ts';
@@ -69,9 +72,24 @@ export const accepted = (row: KeptRow, at: string): KeptRow => ({
 export const awake = (phase: SessionPhase): SessionPhase => (phase === 'parked' ? phase : 'open');
 
 export const mayAccept = (
-  row: KeptRow,
-  { phases, revision }: { readonly phases: readonly SessionPhase[]; readonly revision?: number },
+  row: Pick<KeptRow, 'phase' | 'revision'>,
+  { phases, revision }: AcceptCondition,
 ): boolean => phases.includes(row.phase) && (revision ?? row.revision) === row.revision;
+
+/** Whether a session has no space for one more command of so many bytes. */
+export const isFullFor = (
+  waiting: WaitingLimit,
+  bytes: number,
+  { maxWaiting }: AcceptCondition,
+): boolean =>
+  maxWaiting !== undefined &&
+  waiting.commands > 0 &&
+  (waiting.commands >= maxWaiting.commands || waiting.bytes + bytes > maxWaiting.bytes);
+
+export const waitingIn = (commands: readonly Pick<CommandRow, 'body'>[]): WaitingLimit => ({
+  commands: commands.length,
+  bytes: commands.reduce((sum, { body }) => sum + utf8Bytes(body), 0),
+});
 
 /**
  * Whether a message repeats one that was accepted before. `known` is the content hash that is remembered with its

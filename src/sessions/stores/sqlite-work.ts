@@ -1,5 +1,7 @@
+import { utf8Bytes } from '../../json.ts';
 import type { CallState, CommandRow, SessionPhase } from '../session-rows.ts';
-import { repeatOf } from './session-rules.ts';
+import type { WaitingLimit } from '../session-store.ts';
+import { isFullFor, mayAccept, repeatOf } from './session-rules.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { KEY, NO_ATTEMPTS, type SyncStore } from './sqlite-rows.ts';
 
@@ -39,6 +41,10 @@ export function work(db: SqliteDatabase): Work {
   const waiting = db.prepare(
     `SELECT 1 FROM commands WHERE session = ${KEY} AND kind = 'message' AND execution_id = ?`,
   );
+  const sum = db.prepare(
+    `SELECT count(*) AS commands, coalesce(sum(length(CAST(body AS BLOB))), 0) AS bytes
+     FROM commands WHERE session = ${KEY}`,
+  );
   const newExecution = db.prepare(
     `UPDATE sessions SET ${NO_ATTEMPTS} WHERE id = ? AND (tries > 0 OR deaths > 0)`,
   );
@@ -68,7 +74,7 @@ export function work(db: SqliteDatabase): Work {
   );
 
   return {
-    accept(sessionId, { kind, executionId, body, at, contentHash }, { phases, revision }) {
+    accept(sessionId, { kind, executionId, body, at, contentHash }, condition) {
       const row = find.get(sessionId) as Found | undefined;
       if (!row) return null;
       const { phase } = row;
@@ -77,8 +83,12 @@ export function work(db: SqliteDatabase): Work {
         Boolean(waiting.get(sessionId, executionId)),
       );
       if (repeat) return { accepted: false, phase, repeat };
-      if (!phases.includes(phase) || (revision ?? row.revision) !== row.revision)
-        return { accepted: false, phase };
+      if (!mayAccept(row, condition)) return { accepted: false, phase };
+      if (
+        condition.maxWaiting &&
+        isFullFor(sum.get(sessionId) as WaitingLimit, utf8Bytes(body), condition)
+      )
+        return { accepted: false, phase, isFull: true };
       addCommand.run(kind, executionId, body, sessionId);
       if (contentHash !== undefined) remember.run(sessionId, executionId, contentHash);
       if (phase === 'idle') newExecution.run(sessionId);

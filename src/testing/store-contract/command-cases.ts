@@ -1,4 +1,6 @@
+import { utf8Bytes } from '../../json.ts';
 import type { SessionPhase } from '../../sessions/session-rows.ts';
+import type { Acceptance } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
 import { at, call, command, EXECUTION, fresh, line, type Rig, type RigCase, root } from './rig.ts';
 
@@ -52,6 +54,36 @@ export const commandCases: readonly RigCase[] = [
         await store.accept(fresh('ses'), command(), { phases }),
         null,
         'accept of an unknown session',
+      );
+    },
+  },
+  {
+    name: 'accept refuses what would make too many commands wait, by their number and their bytes',
+    async run(rig) {
+      const { store } = rig;
+      const { id } = await rig.open();
+      const waiting = utf8Bytes(command().body);
+      const send = (body: string, commands: number, bytes: number): Promise<Acceptance | null> =>
+        store.accept(id, command(body), { phases, maxWaiting: { commands, bytes } });
+      const before = await rig.row(id);
+      const full = { accepted: false, phase: 'open', isFull: true };
+      same(await send('"a"', 1, 1_000), full, 'a second command where one may wait');
+      same(
+        await send('"é"', 2, waiting + 3),
+        full,
+        'a command of four bytes where there is space for three',
+      );
+      same(await rig.row(id), before, 'the session that is full');
+      same(
+        await send('"é"', 2, waiting + 4),
+        { accepted: true, phase: 'open' },
+        'a command of four bytes where there is space for them',
+      );
+      const idle = await rig.idle();
+      same(
+        await store.accept(idle.id, command(), { phases, maxWaiting: { commands: 1, bytes: 1 } }),
+        { accepted: true, phase: 'idle' },
+        'the first command, however large',
       );
     },
   },
