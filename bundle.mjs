@@ -54,11 +54,12 @@ const { output } = await bundle.write({
   // small modules that nearly every entry needs, in one file instead of ten
   codeSplitting: {
     groups: [
+      // modules that import nothing: a page that needs one of them does not load what errors need
+      { name: 'leaf', test: /src\/(?:clock|json|ids|visible-text)\.ts/, priority: 3 },
       {
         name: 'base',
         test: new RegExp(
           `src/(?:${[
-            '(?:clock|json|ids)\\.ts',
             'errors/',
             'agent/agent-status',
             'continuation/(?:stop-reason|grants|outcome)',

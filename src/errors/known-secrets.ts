@@ -1,7 +1,7 @@
 import { REDACTED } from './reading.ts';
 
 /** What people write where a key is asked for and none is needed. */
-const dummies = new Set(
+const dummies = /* @__PURE__ */ new Set(
   (
     'none null nil undefined true false test testing dummy empty example placeholder key apikey api-key secret token password ' +
     'ollama lmstudio lm-studio vllm llama local localhost default unused no-key not-needed sk-no-key-required anything whatever ' +

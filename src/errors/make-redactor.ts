@@ -153,4 +153,4 @@ function mapped(list: readonly unknown[], fn: (item: unknown) => unknown): reado
   return next.some((item, i) => item !== list[i]) ? next : list;
 }
 
-export const defaultRedactor: Redactor = makeRedactor();
+export const defaultRedactor: Redactor = /* @__PURE__ */ makeRedactor();

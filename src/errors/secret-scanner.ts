@@ -21,7 +21,7 @@ export interface TextStream {
 }
 
 /** Where a secret may begin, or its value. To look behind comes last and is bounded: it never runs over more than a word. */
-const trigger = new RegExp(
+const trigger = /* @__PURE__ */ new RegExp(
   [
     ':\\/\\/',
     '[:=]',

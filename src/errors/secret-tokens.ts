@@ -54,7 +54,7 @@ const shapes: readonly (readonly [begin: string, rest: string])[] = [
 export const tokenStart: string = `(?<![A-Za-z0-9])(?:${shapes.map(([begin]) => begin).join('|')})`;
 
 /** A token from its beginning, as much as shows that it is one. */
-export const tokenShape: RegExp = new RegExp(
+export const tokenShape: RegExp = /* @__PURE__ */ new RegExp(
   shapes.map(([begin, rest]) => `(?:${begin})${rest}`).join('|'),
   'y',
 );

@@ -1,5 +1,5 @@
 /** Words that stand behind the name of a secret and are none: what is said about it, types, empty values. */
-const plainWords = new Set(
+const plainWords = /* @__PURE__ */ new Set(
   (
     'true false null nil none undefined nan yes no on off ok string number boolean bool int integer str any unknown object ' +
     'array bytes optional required missing invalid expired empty unset hidden masked redacted incorrect wrong unauthorized ' +
@@ -10,7 +10,7 @@ const plainWords = new Set(
 );
 
 /** Where code takes the value from, and what stands for a value in a manual. */
-const source = new RegExp(
+const source = /* @__PURE__ */ new RegExp(
   [
     String.raw`^(?:process\.env|os\.(?:environ|getenv)|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
     String.raw`^[A-Za-z_$.]{1,64}\([\w$.'"]{0,64}\)?[;,.)]{0,8}$`,
