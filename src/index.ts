@@ -35,6 +35,7 @@ export {
   type ErrorContextResolver,
 } from './continuation/error-context-resolver.ts';
 export { ContinuationEvaluation, type Remedy } from './continuation/evaluation.ts';
+export type { FamilyShare } from './continuation/family-share.ts';
 export type { GrantAllowance, GrantRecord } from './continuation/grant-allowance.ts';
 export type { Grants } from './continuation/grants.ts';
 export { ContinuationOutcome, type ContinuationOutcomeJSON } from './continuation/outcome.ts';
@@ -45,7 +46,11 @@ export { finishReasonCheck } from './continuation/criteria/finish-reason-check.t
 export { limitCriterion, type LimitSpec } from './continuation/criteria/limit.ts';
 export { noProgressLimit } from './continuation/criteria/no-progress-limit.ts';
 export { responseContentCheck } from './continuation/criteria/response-content-check.ts';
-export { sessionStepsLimit, stepsLimit } from './continuation/criteria/steps-limit.ts';
+export {
+  familyStepsLimit,
+  sessionStepsLimit,
+  stepsLimit,
+} from './continuation/criteria/steps-limit.ts';
 export { stopRequestCheck } from './continuation/criteria/stop-request-check.ts';
 export {
   cumulativeExecutionTimeLimit,

@@ -65,6 +65,10 @@ export class AgentBuilder {
   withMaxSteps(maxSteps: number): AgentBuilder {
     return this.#with({ maxSteps: whole('withMaxSteps', maxSteps) });
   }
+  /** Answered steps of the agent and all agents behind its calls together; default 5 times `withMaxSteps`. */
+  withMaxFamilySteps(maxFamilySteps: number): AgentBuilder {
+    return this.#with({ maxFamilySteps: whole('withMaxFamilySteps', maxFamilySteps) });
+  }
   withMaxTokens(maxTokens: number): AgentBuilder {
     return this.#with({ maxTokens: positive('withMaxTokens', maxTokens) });
   }

@@ -105,9 +105,14 @@ async function insideHooks(
 
 /** Where nothing was judged yet, asks the criteria before the first step. */
 export function judgeStart(run: Run, isResumed: boolean): void {
-  const { events, state } = run;
+  const { state } = run;
   const isJudged = state.lastContinuationOutcome?.shouldContinue === true;
   if (state.unfinishedStep || (isResumed && isJudged && !run.cancellation.cause)) return;
+  judgeBetweenSteps(run);
+}
+
+function judgeBetweenSteps(run: Run): void {
+  const { events } = run;
   const outcome = verdict(run, run.now());
   settle(run, outcome, null, null);
   if (events.wants('ContinuationEvaluated'))
@@ -126,10 +131,21 @@ export async function takeStep(run: Run): Promise<void> {
   }
   const failed = run.state.steps.at(-1);
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
-  const draft = StepDraft.next(run, waitedMs > 0 ? run.now() : now, waitedMs);
-  if (run.cancellation.cause) draft.isCut = true;
-  else await work(run, draft);
+  // a hook may hold a step up for as long as others work: there, only the model call itself waits for its turn
+  const family = run.agent.hooks.step ? null : run.parent?.family;
+  if (family && !(await family.admit(run)) && !run.cancellation.cause) return refuseStep(run);
+  const draft = StepDraft.next(run, family || waitedMs > 0 ? run.now() : now, waitedMs);
+  if (run.cancellation.cause) {
+    draft.isCut = true;
+    family?.leave(run, null);
+  } else await work(run, draft);
   return finishStep(run, draft);
+}
+
+/** While it waited for its turn, others have used up what was left for all. */
+function refuseStep(run: Run): Promise<void> | undefined {
+  judgeBetweenSteps(run);
+  return run.journal?.save(run.state);
 }
 
 /** A step that ends a run is written down with the end. */
@@ -184,6 +200,11 @@ async function reported(run: Run, draft: StepDraft): Promise<StepReport> {
 }
 
 async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
+  const family = run.parent?.family;
+  if (family && !run.isAdmitted && !(await family.admit(run))) {
+    draft.isCut = true;
+    return;
+  }
   await callModel(run, draft);
   if (draft.failure || draft.isCut) return;
   if (draft.calls.length > 0) await runCalls(run, draft);

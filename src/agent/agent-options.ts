@@ -4,7 +4,7 @@ import type { ContinuationCriterion, LandingReserve } from '../continuation/crit
 import { costLimit } from '../continuation/criteria/cost-limit.ts';
 import { errorPolicyCriterion } from '../continuation/criteria/error-policy-criterion.ts';
 import { finishReasonCheck } from '../continuation/criteria/finish-reason-check.ts';
-import { stepsLimit } from '../continuation/criteria/steps-limit.ts';
+import { familyStepsLimit, stepsLimit } from '../continuation/criteria/steps-limit.ts';
 import { stopRequestCheck } from '../continuation/criteria/stop-request-check.ts';
 import {
   cumulativeExecutionTimeLimit,
@@ -42,6 +42,8 @@ export interface AgentOptions {
   readonly toolChoice?: ToolChoice;
   /** Default 20; null for none. */
   readonly maxSteps?: number | null;
+  /** Of the agent and all agents behind its calls together. Default, where it has such: 5 × `maxSteps`; null for none. */
+  readonly maxFamilySteps?: number | null;
   /** Of an execution, input and output together. Default: no limit. */
   readonly maxTokens?: number | null;
   /** Of an execution; binds where the price of the model is known. Default: no limit. */
@@ -98,6 +100,8 @@ export interface AgentDefinition {
 }
 
 const DEFAULT_MAX_STEPS = 20;
+/** Times `maxSteps`. */
+const DEFAULT_FAMILY_STEPS = 5;
 const DEFAULT_TIMEOUT: TimeLimit = { seconds: 300 };
 const DEFAULT_FINISH_REASONS: readonly string[] = ['length', 'content_filter'];
 const DEFAULT_RESERVE: LandingReserve = { tokens: 2_000, seconds: 20 };
@@ -128,7 +132,7 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     toolNameSet: new Set(tools.keys()),
     toolSchemas: Array.from(tools.values(), toolSchema),
     toolChoice,
-    criteria: criteriaOf(options, errorPolicy),
+    criteria: criteriaOf(options, errorPolicy, tools),
     errorPolicy,
     finishReasons: finishReasonsOf(options),
     landingReserve: reserveOf(options.softLanding),
@@ -147,10 +151,13 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
 function criteriaOf(
   options: AgentOptions,
   errorPolicy: ErrorPolicy,
+  tools: ReadonlyMap<string, Tool>,
 ): ContinuationCriteria<AgentState> {
   const { maxSteps, maxTokens, maxCost, timeout, cumulativeTimeout, finishReasons } = options;
   const list: ContinuationCriterion<AgentState>[] = [];
   if (maxSteps !== null) list.push(stepsLimit(maxSteps ?? DEFAULT_MAX_STEPS));
+  const familySteps = familyStepsOf(options, tools);
+  if (familySteps !== null) list.push(familyStepsLimit(familySteps));
   if (maxTokens != null) list.push(tokenUsageLimit(maxTokens));
   if (maxCost != null) list.push(costLimit(maxCost));
   if (cumulativeTimeout != null) list.push(cumulativeExecutionTimeLimit(cumulativeTimeout));
@@ -163,6 +170,16 @@ function criteriaOf(
     ...(options.capabilities ?? []).flatMap((c) => c.criteria ?? []),
   ];
   return ContinuationCriteria.from(...list, ...own);
+}
+
+/** An agent that calls no others has no family: its own steps are all there are. */
+function familyStepsOf(
+  { maxSteps = DEFAULT_MAX_STEPS, maxFamilySteps }: AgentOptions,
+  tools: ReadonlyMap<string, Tool>,
+): number | null {
+  if (maxFamilySteps !== undefined) return maxFamilySteps;
+  const hasFamily = [...tools.values()].some(({ agent }) => agent !== undefined);
+  return hasFamily && maxSteps !== null ? DEFAULT_FAMILY_STEPS * maxSteps : null;
 }
 
 const finishReasonsOf = ({ finishReasons }: AgentOptions): readonly string[] =>

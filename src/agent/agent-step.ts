@@ -1,3 +1,4 @@
+import type { FamilyShare } from '../continuation/family-share.ts';
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
@@ -44,6 +45,8 @@ export interface AgentStep {
 export interface ChildAccount {
   readonly usage: Usage;
   readonly cost: number | null;
+  /** By agent, itself and those inside; left out by releases that did not know it. */
+  readonly shares?: readonly FamilyShare[];
 }
 
 /** A step that waits for people: what already ran is kept in `results`, the rest is open. */

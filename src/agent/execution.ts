@@ -1,3 +1,4 @@
+import { addShares, type FamilyShare } from '../continuation/family-share.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
@@ -28,6 +29,8 @@ export interface Execution {
   readonly succeededTools: readonly string[];
   /** Where the execution begins in the conversation. */
   readonly firstMessage: number;
+  /** What agents behind its calls have used, which is part of `usage` and `cost`; left out where there were none. */
+  readonly family?: readonly FamilyShare[];
 }
 
 /** The whole session: what stays when one execution ends and the next begins. */
@@ -74,6 +77,12 @@ export const newSessionInfo = (at: string): SessionInfo => ({
   cumulativeExecutionSeconds: 0,
 });
 
+function freezeFamily(family: readonly FamilyShare[]): void {
+  if (Object.isFrozen(family)) return;
+  for (const share of family) Object.freeze(share);
+  Object.freeze(family);
+}
+
 function freezeLog(log: readonly GrantRecord[]): void {
   if (Object.isFrozen(log)) return;
   for (const entry of log) Object.freeze(Object.freeze(entry).grant);
@@ -85,6 +94,7 @@ export function frozenExecution(execution: Execution): Execution {
   Object.freeze(execution.usage);
   Object.freeze(execution.grants);
   if (execution.grantLog !== undefined) freezeLog(execution.grantLog);
+  if (execution.family !== undefined) freezeFamily(execution.family);
   Object.freeze(execution.succeededTools);
   if (execution.stopRequest !== null) Object.freeze(execution.stopRequest);
   return Object.freeze(execution);
@@ -101,6 +111,8 @@ export interface Booking {
   readonly usage: Usage;
   readonly cost: number | null;
   readonly seconds: number;
+  /** Which part of it agents behind its calls have used. */
+  readonly family: readonly FamilyShare[] | null;
   /** Set when the step is finished: its number and how it ended. */
   readonly step: {
     readonly number: number;
@@ -115,7 +127,7 @@ export interface Booking {
 
 export function bookExecution(
   e: Execution,
-  { at, usage, cost, seconds, step }: Booking,
+  { at, usage, cost, seconds, family, step }: Booking,
 ): Execution {
   const next: { -readonly [K in keyof Execution]: Execution[K] } = {
     id: e.id,
@@ -136,6 +148,8 @@ export function bookExecution(
     firstMessage: e.firstMessage,
   };
   if (e.grantLog !== undefined) next.grantLog = e.grantLog;
+  if (family !== null) next.family = addShares(e.family, family);
+  else if (e.family !== undefined) next.family = e.family;
   return next;
 }
 

@@ -1,6 +1,6 @@
 import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
-import type { ContinuationOutcome } from '../continuation/outcome.ts';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
 import { parsePartialJson } from '../json.ts';
 import { Message } from '../messages/message.ts';
@@ -72,10 +72,18 @@ export function verdict(run: Run, now: number): ContinuationOutcome {
   const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
   if (request) requestStop(run, request);
   const outcome = criteria.evaluate(run.state, { now, redactor });
-  if (!outcome.shouldContinue || cause === null) return outcome;
+  if (!outcome.shouldContinue) return outcome;
+  if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
   const reason = 'the deadline of the run was reached';
   requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
   return criteria.evaluate(run.state, { now, redactor });
+}
+
+/** An agent that would go on does not where a limit of an agent above it is used up. */
+function withinFamily({ family }: Run, outcome: ContinuationOutcome): ContinuationOutcome {
+  const objections = family?.objections() ?? [];
+  if (objections.length === 0) return outcome;
+  return ContinuationOutcome.resolve([...objections, ...outcome.evaluations]);
 }
 
 const userRequest = ({ reason, requestedBy, at }: CancelCause, now: number): StopRequest => ({

@@ -28,6 +28,8 @@ export async function callModel(run: Run, draft: StepDraft): Promise<void> {
     answer.close();
     if (run.cancellation.cause || thrown instanceof Cancelled) answer.cut();
     else answer.fail(thrown);
+  } finally {
+    run.parent?.family?.leave(run, draft);
   }
 }
 

@@ -1,7 +1,8 @@
 import { isoTime } from '../clock.ts';
 import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
+import { addShares } from '../continuation/family-share.ts';
+import { addCost, addUsage } from '../inference/usage.ts';
 import { toJsonValue } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
@@ -13,6 +14,8 @@ import type { AgentDefinition } from './agent-options.ts';
 import { perform } from './agent-loop.ts';
 import { AgentState } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
+import { FamilyAccount } from './family-account.ts';
+import { since, spendingOf } from './family-shares.ts';
 import { startExecution, takeUp } from './open-run.ts';
 import { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -61,7 +64,7 @@ export class NestedPause {
   }
 }
 
-/** Runs an agent under the parent's call and execution; its usage counts for the parent's step. */
+/** Runs an agent under the parent's call, execution and limits; its usage counts for the parent's step. */
 export async function runNested(
   parent: Run,
   draft: StepDraft,
@@ -77,12 +80,15 @@ export async function runNested(
   const journal = parent.journal?.nested(call.id);
   const options = journal ? { journal } : {};
   const child = new Run(definition, bus, state, options, parent);
-  const before = paused ? (draft.childAccounts?.get(call.id) ?? paused.execution) : null;
+  const before = paused ? (draft.childAccounts?.get(call.id) ?? spendingOf(paused)) : null;
+  FamilyAccount.open(parent, draft);
   // an agent that had ended before its process died only has to hand over what it found
   const ended = paused && !isOpen(paused.status) ? paused : await runChild(child, paused);
   draft.childAccounts?.delete(call.id);
-  draft.usage = addUsage(draft.usage, minusUsage(ended.usage, before?.usage ?? zeroUsage));
-  draft.cost = addCost(draft.cost, ended.cost === null ? null : ended.cost - (before?.cost ?? 0));
+  const { usage, cost, shares } = since(spendingOf(ended), before);
+  draft.usage = addUsage(draft.usage, usage);
+  draft.cost = addCost(draft.cost, cost);
+  draft.family = addShares(draft.family ?? [], shares);
   return valueOf(ended, tool.name);
 }
 

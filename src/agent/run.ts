@@ -14,6 +14,7 @@ import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
 import { readAnswers, type Answers, type Approvals } from './approvals.ts';
+import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
 
@@ -69,6 +70,10 @@ export class Run implements CallFrame {
   untold: FieldsOf<'MessageAdded'> | null = null;
   /** Approvals that nobody was asked for yet: set by a pause, told with the last word of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
+  /** Set once this agent has called another. */
+  family: FamilyAccount | null = null;
+  /** A nested agent has been let begin a model call that has not ended. */
+  isAdmitted = false;
   /** The caller of `iterate` went away: stop between steps, without a verdict. */
   handedOver = false;
   #dueAt: number = Number.POSITIVE_INFINITY;

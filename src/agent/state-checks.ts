@@ -37,6 +37,7 @@ const executionFields = fields({
   cumulativeSeconds: 'number?',
   grants: 'object?',
   grantLog: 'list?',
+  family: 'list?',
   stopRequest: 'object??',
   handledStep: 'number?',
   stretchSeconds: 'number??',
@@ -44,6 +45,12 @@ const executionFields = fields({
   firstMessage: 'number?',
 });
 const grantFields = fields({ grant: 'object', by: 'string??', at: 'string', authority: 'string' });
+const shareFields = fields({
+  agent: 'string',
+  steps: 'number',
+  tokens: 'number',
+  cost: 'number??',
+});
 const stepFields = fields({
   id: 'string?',
   number: 'number',
@@ -90,6 +97,7 @@ export function checkState(document: Record<string, unknown>): void {
     within('.info', recordProblem(info, infoFields) ?? usageProblem(info)) ??
       within('.execution', recordProblem(execution, executionFields) ?? usageProblem(execution)) ??
       within('.execution.grantLog', grantLogProblem(execution)) ??
+      within('.execution.family', familyProblem(execution)) ??
       recordProblem(document, documentFields) ??
       within('.steps', listProblem(document['steps'], stepProblem)) ??
       within('.unfinishedStep', unfinishedStep ? unfinishedProblem(unfinishedStep) : null) ??
@@ -106,6 +114,9 @@ const usageProblem = (account: unknown): Problem | null =>
 
 const grantLogProblem = (execution: unknown): Problem | null =>
   listProblem(fieldOf(execution, 'grantLog') ?? [], (entry) => recordProblem(entry, grantFields));
+
+const familyProblem = (execution: unknown): Problem | null =>
+  listProblem(fieldOf(execution, 'family') ?? [], (share) => recordProblem(share, shareFields));
 
 const lists = [
   ['toolCalls', callFields],

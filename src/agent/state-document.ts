@@ -33,6 +33,7 @@ export function readStateDocument(json: unknown): AgentStateData {
       usage: { ...zeroUsage, ...execution.usage },
       grants: { ...execution.grants },
       ...(execution.grantLog && { grantLog: execution.grantLog.map(copyOf) }),
+      ...(execution.family && { family: execution.family.map((share) => ({ ...share })) }),
       succeededTools: [...execution.succeededTools],
       stopRequest: execution.stopRequest && { ...execution.stopRequest },
     },

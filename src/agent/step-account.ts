@@ -13,12 +13,13 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** Usage, cost and working time that no earlier stretch of the step has booked. */
 export function bookingOf(draft: StepDraft, now: number, step: Booking['step']): Booking {
-  const { counted, usage, cost, beganAt, waitedMs } = draft;
+  const { counted, usage, cost, family, beganAt, waitedMs } = draft;
   return {
     at: isoTime(now),
     usage: counted === null ? usage : minusUsage(usage, counted.usage),
     cost: cost === null ? null : cost - (counted?.cost ?? 0),
     seconds: (now - beganAt + (counted === null ? waitedMs : 0)) / 1000,
+    family,
     step,
   };
 }

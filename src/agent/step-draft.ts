@@ -1,4 +1,5 @@
 import { isoTime } from '../clock.ts';
+import type { FamilyShare } from '../continuation/family-share.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
@@ -52,6 +53,8 @@ export class StepDraft {
   isCut = false;
   usage: Usage = zeroUsage;
   cost: number | null = 0;
+  /** Which part of it agents behind its calls have used, in this stretch. */
+  family: readonly FamilyShare[] | null = null;
   finishReason: FinishReason | null = null;
   readonly notes: string[] = [];
   /** Text that listeners have seen. */

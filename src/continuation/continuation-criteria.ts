@@ -16,6 +16,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   /** Sorted out once: what is asked every step must not be searched for every step. */
   readonly #isLimit: readonly boolean[];
   readonly #timed: readonly ContinuationCriterion<S>[];
+  readonly #shared: readonly ContinuationCriterion<S>[];
 
   private constructor(criteria: readonly ContinuationCriterion<S>[]) {
     for (const criterion of criteria)
@@ -24,6 +25,7 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     this.#criteria = Object.freeze([...criteria]);
     this.#isLimit = criteria.map(({ kind }) => kind === 'limit');
     this.#timed = criteria.filter(({ remainingMs }) => remainingMs !== undefined);
+    this.#shared = criteria.filter(({ kind, isOwn }) => kind === 'limit' && isOwn !== true);
   }
 
   static from<S extends RunView = RunView>(
@@ -91,6 +93,27 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     const rank = (c: ContinuationCriterion<S>): number =>
       forbidOrder.indexOf(c.stopReason ?? StopReason.GuardForbade);
     return due.reduce((best, c) => (rank(c) < rank(best) ? c : best)).name;
+  }
+
+  /**
+   * What stands against more work behind the calls of this agent: limits that are used up, or whose rest is kept for a
+   * landing. Time that is up is told by the deadline instead.
+   */
+  objections(
+    state: S,
+    now: number,
+    reserve: LandingReserve | null,
+    redactor: Redactor = defaultRedactor,
+  ): readonly ContinuationEvaluation[] {
+    const context = contextOf(state, now, true);
+    return this.#shared.flatMap((criterion) => {
+      const { remainingMs, landsNext, stopReason } = criterion;
+      const said = ask(criterion, state, context, redactor);
+      if (said.decision === 'forbid') return remainingMs === undefined ? [said] : [];
+      if (!reserve || quietly(() => landsNext?.(state, context, reserve)) !== true) return [];
+      const reason = `${said.reason} used, and the rest is kept for a last answer`;
+      return [{ ...said, decision: 'forbid', reason, ...(stopReason && { stopReason }) } as const];
+    });
   }
 
   /** What each limit has used of its budget, in words: "3 of 20 steps". */

@@ -31,6 +31,10 @@ export interface ContinuationCriterion<S = RunView> {
   evaluate(state: S, context: CriterionContext): CriterionAnswer;
   /** The reason a limit stops with. */
   readonly stopReason?: StopReason;
+  /** Counts what the agent does by itself: other limits bind the agents behind its calls as well. */
+  readonly isOwn?: boolean;
+  /** The builder's method that raises it. */
+  readonly option?: string;
   /** The number that `agent.describe()` shows. */
   readonly limit?: number;
   /** The kind of grant that raises it; limits that no grant raises have none. */

@@ -1,6 +1,7 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { FamilyShare } from './family-share.ts';
 import type { Grants } from './grants.ts';
 
 /** What built-in criteria read of a step; the agent's steps fit by shape, so this room never imports that one. */
@@ -48,6 +49,8 @@ export interface ExecutionView {
   /** After a grant for a wall-clock stop: exactly the seconds this stretch may take. */
   readonly stretchSeconds: number | null;
   readonly succeededTools: readonly string[];
+  /** What agents behind its calls have used, which is part of `usage` and `cost`; left out where there were none. */
+  readonly family?: readonly FamilyShare[];
 }
 
 /** What built-in criteria read of a run. `AgentState` satisfies it by shape. */

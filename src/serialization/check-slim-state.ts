@@ -56,6 +56,7 @@ const restFields = fields({
   results: 'list',
   succeeded_tools: 'list',
   grant_log: 'list?',
+  family: 'list?',
 });
 const partFields = fields({ type: 'string' });
 const resultFields = fields({ error: 'object?' });

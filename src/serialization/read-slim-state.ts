@@ -120,6 +120,7 @@ function executionOf({ execution, rest, messages }: CheckedSlimState): Execution
         | 'stretchSeconds'
         | 'succeededTools'
         | 'grantLog'
+        | 'family'
         | 'firstMessage'
       >
     >(more),
@@ -129,6 +130,7 @@ function executionOf({ execution, rest, messages }: CheckedSlimState): Execution
     stretchSeconds: null,
     succeededTools: rest?.succeeded_tools ?? [],
     ...(rest?.grant_log && { grantLog: rest.grant_log }),
+    ...(rest?.family && { family: rest.family }),
     firstMessage: rest?.first_message ?? messages.length,
   };
 }

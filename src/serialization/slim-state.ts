@@ -1,5 +1,6 @@
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
+import type { FamilyShare } from '../continuation/family-share.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { Pause } from '../agent/agent-state.ts';
@@ -85,6 +86,8 @@ export interface SlimRest {
   readonly succeeded_tools: readonly string[];
   /** Left out where nothing was granted. */
   readonly grant_log?: readonly GrantRecord[];
+  /** Left out where no agents worked behind its calls. */
+  readonly family?: readonly FamilyShare[];
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
   readonly decision: ContinuationOutcomeJSON['decision'] | null;

@@ -190,6 +190,7 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     handled_step: execution.handledStep,
     succeeded_tools: execution.succeededTools,
     ...(execution.grantLog && { grant_log: execution.grantLog }),
+    ...(execution.family && { family: execution.family }),
     stop_request: shown(execution.stopRequest),
     pause_reason: shown(pause?.reason ?? null),
     decision: outcome?.decision ?? null,

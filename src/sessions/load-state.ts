@@ -1,8 +1,15 @@
 import { AgentState, type AgentStateJSON, type AgentStepJSON } from '../agent/agent-state.ts';
 import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
-import type { ChildAccount } from '../agent/agent-step.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
-import { addCost, addUsage, minusUsage, zeroUsage } from '../inference/usage.ts';
+import {
+  addSpending,
+  noSpending,
+  since,
+  spendingOf,
+  type Spending,
+} from '../agent/family-shares.ts';
+import { addShares } from '../continuation/family-share.ts';
+import { addCost, addUsage } from '../inference/usage.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
@@ -91,7 +98,12 @@ class Loading {
     const firstMessage = Math.max(0, execution.firstMessage - offset);
     const json: AgentStateJSON = {
       ...state,
-      execution: { ...execution, ...withAccount(execution, late), firstMessage },
+      execution: {
+        ...execution,
+        ...withAccount(execution, late),
+        ...(late.shares.length > 0 && { family: addShares(execution.family, late.shares) }),
+        firstMessage,
+      },
       info: { ...info, ...withAccount(info, late) },
       messages: [...messages, ...pending],
       steps,
@@ -184,9 +196,9 @@ class Loading {
     agents: readonly AgentRow[],
   ): Promise<{
     readonly unfinishedStep: AgentStateJSON['unfinishedStep'];
-    readonly late: ChildAccount;
+    readonly late: Spending;
   }> {
-    let late: ChildAccount = { usage: zeroUsage, cost: 0 };
+    let late = noSpending;
     if (!unfinishedStep) return { unfinishedStep: null, late };
     const { toolCalls } = unfinishedStep;
     const rows = await this.#reader.store.calls(this.#sessionId, execution.id, {
@@ -201,15 +213,10 @@ class Loading {
     const accounts = new Map(Object.entries(unfinishedStep.childAccounts ?? {}));
     for (const row of open) {
       const head = await this.#reader.head(row.head);
-      const before = accounts.get(row.callId) ?? { usage: zeroUsage, cost: 0 };
+      const before = accounts.get(row.callId) ?? noSpending;
       accounts.set(row.callId, before);
       if (!isUnanswered(row.callId)) {
-        const { usage, cost } = head.state.execution;
-        const more = minusUsage(usage, before.usage);
-        late = withAccount(late, {
-          usage: more,
-          cost: cost === null ? null : cost - (before.cost ?? 0),
-        });
+        late = addSpending(late, since(spendingOf(head.state), before));
         accounts.delete(row.callId);
         continue;
       }
@@ -245,7 +252,9 @@ class Loading {
   }
 }
 
-const withAccount = ({ usage, cost }: ChildAccount, more: ChildAccount): ChildAccount => ({
+type Account = Pick<Spending, 'usage' | 'cost'>;
+
+const withAccount = ({ usage, cost }: Account, more: Account): Account => ({
   usage: addUsage(usage, more.usage),
   cost: addCost(cost, more.cost),
 });

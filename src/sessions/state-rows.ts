@@ -1,5 +1,6 @@
 import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
+import { spendingOf } from '../agent/family-shares.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
@@ -71,10 +72,10 @@ export function headState(
 function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfinishedStep']> {
   // without agents inside it is JSON already
   if (Object.keys(step.children).length === 0) return step;
-  const accounts = Object.entries(step.children).map(([callId, { execution }]) => {
-    const { usage, cost } = own(step.childAccounts ?? {}, callId) ?? execution;
-    return [callId, { usage, cost }] as const;
-  });
+  const accounts = Object.entries(step.children).map(
+    ([callId, child]) =>
+      [callId, own(step.childAccounts ?? {}, callId) ?? spendingOf(child)] as const,
+  );
   return {
     ...step,
     outcome: null,

@@ -12,6 +12,7 @@ export const costLimit = (maxCost: number): ContinuationCriterion =>
     option: 'withMaxCost(...)',
     grant: 'cost',
     used: (state) => state.execution.cost,
+    share: ({ cost }) => cost,
   });
 
 /** The same over the whole session. */

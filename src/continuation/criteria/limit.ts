@@ -1,6 +1,7 @@
 import { positive, whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from '../criterion.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
+import { spendersOf, spentBy, type FamilyShare } from '../family-share.ts';
 import type { GrantKind } from '../grants.ts';
 import { isAnswered, stepToJudge, type RunView } from '../run-view.ts';
 import type { StopReason } from '../stop-reason.ts';
@@ -22,6 +23,10 @@ export interface LimitSpec {
   limit?(state: RunView, context: CriterionContext): number;
   /** How much of it a soft landing keeps back for the last answer. */
   reserve?(reserve: LandingReserve): number;
+  /** Which part of an agent's share it counts: a stop then says who has used most. */
+  share?(share: FamilyShare): number | null;
+  /** Counts what the agent does by itself: does not bind the agents behind its calls. */
+  readonly isOwn?: boolean;
   /** Counts things, such as steps: a limit of 2.5 is refused. */
   readonly isWhole?: boolean;
   /** Time limits count in seconds, cut hanging calls, and look ahead over a wait. */
@@ -36,7 +41,7 @@ const ROUNDING = 1e-6;
  * Otherwise it has no objection: an answer on the last allowed step is not a stop by the limit.
  */
 export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
-  const { name, max, unit, stopReason, grant } = spec;
+  const { name, max, unit, stopReason, grant, option, isOwn } = spec;
   if (spec.isWhole) whole(name, max);
   else positive(name, max);
   const limitOf = (state: RunView, context: CriterionContext): number =>
@@ -49,6 +54,8 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
     kind: 'limit',
     stopReason,
     limit: max,
+    option,
+    ...(isOwn && { isOwn }),
     ...(grant && { grant }),
     evaluate(state, context): ContinuationEvaluation {
       const limit = limitOf(state, context);
@@ -71,11 +78,17 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
         : waitMs > 0 && used < limit
           ? `${counted} used, and the next try would have to wait ${amount(waitMs / 1000)} seconds`
           : `${counted} used while work is still pending`;
+      const spenders = spec.share ? spendersOf(state.execution.family, spec.share) : [];
       return {
         criterion: name,
         decision: 'forbid',
-        reason: how,
-        context: waitMs > 0 ? { used, limit, waitMs } : { used, limit },
+        reason: how + spentBy(spenders, amount),
+        context: {
+          used,
+          limit,
+          ...(waitMs > 0 && { waitMs }),
+          ...(spenders.length > 0 && { spenders }),
+        },
         stopReason,
         remedy: remedyFor(spec, used, limit),
       };

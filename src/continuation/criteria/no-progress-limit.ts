@@ -13,6 +13,7 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
   return {
     name,
     kind: 'limit',
+    isOwn: true,
     stopReason: StopReason.GuardForbade,
     limit: times,
     evaluate(state, { workPending }): ContinuationEvaluation {

@@ -1,8 +1,9 @@
 import type { ContinuationCriterion } from '../criterion.ts';
+import { stepsOfFamily } from '../family-share.ts';
 import { StopReason } from '../stop-reason.ts';
 import { limitCriterion } from './limit.ts';
 
-/** Counts answered steps of this execution; failed model calls are bounded by the retry limit instead. */
+/** Counts the agent's own answered steps of this execution; failed model calls are bounded by the retry limit instead. */
 export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
   limitCriterion({
     name: 'StepsLimit',
@@ -13,6 +14,22 @@ export const stepsLimit = (maxSteps: number): ContinuationCriterion =>
     option: 'withMaxSteps(...)',
     grant: 'steps',
     used: (state) => state.execution.answeredSteps,
+    isOwn: true,
+    reserve: () => 1,
+  });
+
+/** Counts the answered steps of the agent and of all agents behind its calls. */
+export const familyStepsLimit = (maxFamilySteps: number): ContinuationCriterion =>
+  limitCriterion({
+    name: 'FamilyStepsLimit',
+    stopReason: StopReason.StepsLimitReached,
+    max: maxFamilySteps,
+    isWhole: true,
+    unit: 'steps of all agents',
+    option: 'withMaxFamilySteps(...)',
+    grant: 'steps',
+    used: ({ execution }) => execution.answeredSteps + stepsOfFamily(execution.family),
+    share: ({ steps }) => steps,
     reserve: () => 1,
   });
 
@@ -26,5 +43,6 @@ export const sessionStepsLimit = (maxSteps: number): ContinuationCriterion =>
     unit: 'steps of the session',
     option: 'sessionStepsLimit(...)',
     used: (state) => state.info.answeredSteps,
+    isOwn: true,
     reserve: () => 1,
   });

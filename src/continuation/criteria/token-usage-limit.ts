@@ -12,6 +12,7 @@ export const tokenUsageLimit = (maxTokens: number): ContinuationCriterion =>
     option: 'withMaxTokens(...)',
     grant: 'tokens',
     used: (state) => state.execution.usage.total,
+    share: ({ tokens }) => tokens,
     reserve: ({ tokens }) => tokens,
   });
 
