@@ -30,7 +30,8 @@ export function spendingOf({ agentName, execution }: Spent): Spending {
     if (rest !== null) rest -= share.cost ?? 0;
   }
   const itself = { agent: agentName ?? '', steps: answeredSteps, tokens, cost: rest };
-  return { usage, cost, shares: addShares([itself], family) };
+  const isIdle = answeredSteps === 0 && tokens === 0;
+  return { usage, cost, shares: addShares(isIdle ? [] : [itself], family) };
 }
 
 export const addSpending = (a: Spending, b: Spending): Spending => ({

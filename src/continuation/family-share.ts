@@ -38,10 +38,16 @@ function merged(
       agent,
       steps: (before?.steps ?? 0) + sign * steps,
       tokens: (before?.tokens ?? 0) + sign * tokens,
-      cost: cost === null ? (before?.cost ?? null) : (before?.cost ?? 0) + sign * cost,
+      cost: before === undefined ? cost : knownCost(before.cost, cost, sign),
     });
   }
   return [...byAgent.values()];
+}
+
+/** The known part: nothing used is free, whatever its price. */
+function knownCost(a: number | null, b: number | null, sign: 1 | -1): number | null {
+  if (b === 0) return a;
+  return b === null ? a || null : (a ?? 0) + sign * b;
 }
 
 export const stepsOfFamily = (shares: readonly FamilyShare[] = noShares): number =>

@@ -130,6 +130,38 @@ const scenarios: Record<string, Scenario> = {
         .build();
     },
   },
+  'agents below agents that use up what their root may': {
+    make: (deeds) => {
+      const speak = (usage: number) => ({ ...cost, usage: { total: usage } });
+      const innermost = AgentBuilder.base()
+        .withName('innermost')
+        .withDriver(
+          followingDriver([
+            toolCalls([{ name: 'pay' }, { name: 'look' }], 'One.', speak(100)),
+            toolCall('mail', {}, 'Two.', speak(100)),
+            toolCall('look', {}, 'Three.', speak(100)),
+          ]),
+        )
+        .withTools(
+          deeds.tool('pay', { needsApproval: true }),
+          deeds.tool('mail'),
+          deeds.tool('look', { idempotent: true }),
+        )
+        .withErrorPolicy(policy)
+        .build();
+      const inner = AgentBuilder.base()
+        .withName('inner')
+        .withDriver(followingDriver([toolCall('deeper', { input: 'go' }, 'Ask.', speak(10))]))
+        .withTools(innermost.asTool({ name: 'deeper', description: 'Asks.' }))
+        .withErrorPolicy(policy)
+        .build();
+      return builderWith(followingDriver([toolCall('ask', { input: 'go' }, '', speak(10))]))
+        .withTools(inner.asTool({ name: 'ask', description: 'Asks.' }))
+        .withMaxTokens(300)
+        .withErrorPolicy(policy)
+        .build();
+    },
+  },
 };
 
 /** How a process ends at a commit: before it is written, or after, without hearing of it; or its store only fails. */
@@ -212,6 +244,8 @@ const factsOf = (state: AgentState) => ({
   ]),
   roles: [...state.messages].map(({ role }) => role),
   answeredSteps: state.execution.answeredSteps,
+  family: state.execution.family,
+  stopped: state.lastContinuationOutcome?.decisive,
 });
 
 async function undisturbed(scenario: Scenario) {

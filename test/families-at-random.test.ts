@@ -1,0 +1,179 @@
+import { AgentBuilder, ErrorPolicy, pairingProblem, type Agent, type AgentState } from 'onward';
+import { fakeClock, mockTool, type FakeClock } from 'onward/testing';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { approve } from './setup/approvals.ts';
+import { asTool, Meter, meteredModel, type Spoken } from './setup/families.ts';
+import { stored } from './setup/states.ts';
+
+/** One answer: a plain tool, a tool that needs approval, another agent, or a failure. */
+interface Turn {
+  readonly does: 'look' | 'pay' | 'agent' | 'fail' | 'fail silently';
+  readonly times: number;
+  readonly tokens: number;
+  readonly delayMs: number;
+}
+/** What an agent does before it answers, and the agents it may ask. */
+interface Member {
+  readonly turns: readonly Turn[];
+  readonly children: readonly Member[];
+  readonly maxTokens: number | null;
+  readonly isHooked: boolean;
+}
+interface Family {
+  readonly root: Member;
+  readonly maxTokens: number | null;
+  readonly maxFamilySteps: number | null;
+  readonly landing: number | null;
+  /** Of each round of approvals, how many of those that wait are answered. */
+  readonly rounds: readonly number[];
+  readonly abortAfterMs: number | null;
+}
+
+/** Set higher to look for longer. */
+const RUNS = Number(process.env['FAMILY_RUNS'] ?? 60);
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  does: fc.constantFrom('look', 'pay', 'agent', 'agent', 'agent', 'fail', 'fail silently'),
+  times: fc.constantFrom(1, 1, 2, 3, 9),
+  tokens: fc.integer({ min: 1, max: 900 }),
+  delayMs: fc.integer({ min: 0, max: 40 }),
+});
+/** Three agents deep. */
+const memberOver = (children: fc.Arbitrary<readonly Member[]>): fc.Arbitrary<Member> =>
+  fc.record({
+    turns: fc.array(turn, { minLength: 1, maxLength: 3 }),
+    children,
+    maxTokens: fc.option(fc.integer({ min: 100, max: 3000 }), { freq: 3 }),
+    isHooked: fc.boolean(),
+  });
+const leaf = memberOver(fc.constant([]));
+const middle = memberOver(fc.array(leaf, { maxLength: 2 }));
+const anyRoot = memberOver(fc.array(middle, { minLength: 1, maxLength: 2 }));
+const anyFamily: fc.Arbitrary<Family> = fc.record({
+  root: anyRoot,
+  maxTokens: fc.option(fc.integer({ min: 50, max: 6000 }), { freq: 4 }),
+  maxFamilySteps: fc.option(fc.integer({ min: 1, max: 15 }), { freq: 2 }),
+  landing: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 1 }),
+  rounds: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 6 }),
+  abortAfterMs: fc.option(fc.integer({ min: 0, max: 200 }), { freq: 1 }),
+});
+
+interface Build {
+  readonly clock: FakeClock;
+  readonly meter: Meter;
+  readonly family: Family;
+}
+
+function agentOf({ clock, meter, family }: Build, member: Member, path: string): AgentBuilder {
+  const children = member.children.map((child, i) =>
+    asTool(agentOf({ clock, meter, family }, child, `${path}.${i}`).build(), `agent_${i}`),
+  );
+  const speak = (answers: number): Spoken => {
+    const next = member.turns[answers];
+    if (next === undefined) return { text: `${path} is done`, tokens: 20 };
+    const { does, times, tokens, delayMs } = next;
+    if (does === 'fail' || does === 'fail silently') {
+      const fails = does === 'fail' ? 'with usage' : 'without usage';
+      return { fails, tokens, delayMs };
+    }
+    const call =
+      does === 'agent'
+        ? children.length > 0
+          ? `agent_${answers % children.length}`
+          : 'look'
+        : does;
+    return { call, times, tokens, delayMs };
+  };
+  const builder = AgentBuilder.base()
+    .withName(path)
+    .withDriver(meteredModel(path, meter, speak, clock))
+    .withTools(mockTool('look'), mockTool('pay', 'paid', { needsApproval: true }), ...children)
+    .withErrorPolicy(ErrorPolicy.retryAll(2).withBackoff({ initialMs: 1, jitter: 0 }))
+    .withClock(clock);
+  const hooked = member.isHooked
+    ? builder.withHooks({ name: 'around', aroundStep: (input, next) => next(input) })
+    : builder;
+  return member.maxTokens === null || path === 'root'
+    ? hooked
+    : hooked.withMaxTokens(member.maxTokens);
+}
+
+function rootOf(build: Build): Agent {
+  const { maxTokens, maxFamilySteps, landing, root } = build.family;
+  let builder = agentOf(build, root, 'root');
+  if (maxTokens !== null) builder = builder.withMaxTokens(maxTokens);
+  if (maxFamilySteps !== null) builder = builder.withMaxFamilySteps(maxFamilySteps);
+  if (landing !== null) builder = builder.withSoftLanding({ tokens: landing, seconds: 1 });
+  return builder.build();
+}
+
+/** Time passes until the run is over; one that never is has locked itself out. */
+async function over(clock: FakeClock, running: Promise<AgentState>): Promise<AgentState> {
+  let state: AgentState | null = null;
+  const noted = running.then((ended) => (state = ended));
+  noted.catch(() => {});
+  for (let i = 0; i < 400 && state === null; i++) await Promise.race([clock.advance(25), noted]);
+  if (state === null) throw new Error('this family waits for itself');
+  return noted;
+}
+
+async function play(family: Family): Promise<{ state: AgentState; meter: Meter }> {
+  const clock = fakeClock();
+  const meter = new Meter(family.maxTokens ?? undefined);
+  const controller = new AbortController();
+  const { abortAfterMs, rounds } = family;
+  if (abortAfterMs !== null) clock.after(abortAfterMs, () => controller.abort('enough'));
+  const fresh = (): Agent => rootOf({ clock, meter, family });
+  const { signal } = controller;
+  let state = await over(clock, fresh().run('go', { signal }));
+  for (let round = 0; state.status === 'paused'; round++) {
+    const waiting = state.pendingApprovals.slice(0, rounds[round] ?? 100);
+    const approvals = Object.fromEntries(waiting.map(({ callId }) => [callId, approve]));
+    // as another process would take it up
+    meter.forget();
+    state = await over(clock, fresh().resume(stored(state), { approvals, signal }));
+  }
+  return { state, meter };
+}
+
+describe('D79: whatever a family does, in parallel, nested, paused, resumed, failing and cut', () => {
+  it('it spends no more than the limit and the calls in flight, all of it is booked, and nobody waits for ever', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFamily, async (family) => {
+        const { state, meter } = await play(family);
+        const { maxTokens, maxFamilySteps, abortAfterMs } = family;
+        const { execution } = state;
+        const shares = execution.family ?? [];
+        const limit = maxTokens ?? Number.POSITIVE_INFINITY;
+        expect(meter.inFlight.size).toBe(0);
+        expect(meter.spent).toBeLessThanOrEqual(limit + meter.overdraft);
+        for (const { spent, reserved } of meter.starts)
+          expect(spent + reserved).toBeLessThan(limit);
+        if (abortAfterMs === null) expect(state.usage.total).toBe(meter.spent);
+        const nested = shares.reduce((sum, { tokens }) => sum + tokens, 0);
+        const own = state.steps.toJSON().length === 0 ? 0 : state.usage.total - nested;
+        expect(own).toBeGreaterThanOrEqual(0);
+        const steps = shares.reduce((sum, share) => sum + share.steps, execution.answeredSteps);
+        expect(steps).toBeLessThanOrEqual(maxFamilySteps ?? 100);
+        if (abortAfterMs === null) expect(steps).toBe(meter.calls - meter.failed);
+        expect(pairingProblem(state.messages)).toBeNull();
+      }),
+      { numRuns: RUNS },
+    );
+  }, 120_000);
+
+  it('the same script gives the same trace', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFamily, async (family) => {
+        const [a, b] = [await play(family), await play(family)];
+        const order = ({ meter }: typeof a): string[] => meter.starts.map(({ agent }) => agent);
+        expect(order(a)).toEqual(order(b));
+        expect(a.meter.spent).toBe(b.meter.spent);
+        expect(a.state.execution.family).toEqual(b.state.execution.family);
+        expect(a.state.stopReason).toBe(b.state.stopReason);
+      }),
+      { numRuns: RUNS / 3 },
+    );
+  }, 120_000);
+});
