@@ -1,0 +1,269 @@
+import {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  SlimAgentStateSerializer,
+  SlimSerializationConfig,
+  type InferenceDriver,
+} from 'onward';
+import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { approve } from './setup/approvals.ts';
+import { asTool, listening, member, Meter, type Spoken } from './setup/families.ts';
+import { refusal } from './setup/sessions.ts';
+import { stored } from './setup/states.ts';
+
+const look = mockTool('look', 'seen');
+const works = (tokens: number) => (): Spoken => ({ call: 'look', text: 'So far.', tokens });
+const alwaysAsks = (): Spoken => ({ call: 'help', tokens: 10 });
+
+describe('the account over pauses and grants', () => {
+  const payThenWork = (answers: number): Spoken =>
+    answers === 0 ? { call: 'pay', tokens: 500 } : { call: 'look', text: 'So far.', tokens: 500 };
+  const make = (meter: Meter, maxTokens = 3000) => {
+    const pay = mockTool('pay', 'paid', { needsApproval: true });
+    const child = member('helper', meter, payThenWork, look, pay).build();
+    const middle = member('middle', meter, alwaysAsks, asTool(child, 'help')).build();
+    const speak = (n: number): Spoken =>
+      n === 0 ? { call: 'ask', times: 3, tokens: 10 } : { text: 'done', tokens: 10 };
+    return member('root', meter, speak, asTool(middle, 'ask')).withMaxTokens(maxTokens).build();
+  };
+
+  it.each<[string, (state: AgentState) => AgentState]>([
+    ['in memory', (state) => state],
+    ['through JSON', stored],
+    [
+      'through the slim form',
+      (state) => {
+        const slim = new SlimAgentStateSerializer(SlimSerializationConfig.full());
+        return slim.deserialize(JSON.parse(JSON.stringify(slim.serialize(state))));
+      },
+    ],
+  ])('agents that wait are counted once, %s', async (_case, kept) => {
+    const meter = new Meter();
+    let state = await make(meter).run('go');
+    expect(state.pendingApprovals).toHaveLength(3);
+    expect(state.usage.total).toBe(10 + 3 * (10 + 500));
+    for (let left = 3; left > 0; left--) {
+      expect(state.status).toBe('paused');
+      const [first] = state.pendingApprovals;
+      state = await make(meter).resume(kept(state), { approvals: { [first!.callId]: approve } });
+      expect(state.usage.total).toBe(meter.spent);
+    }
+    // the first one used up what was left; the others found nothing and made no call
+    expect(meter.spent).toBe(10 + 3 * (10 + 500) + 3 * 500);
+    expect(state).toMatchObject({ status: 'stopped', stopReason: 'token_limit' });
+    expect(state.execution.family).toEqual([
+      { agent: 'middle', steps: 3, tokens: 30, cost: null },
+      { agent: 'helper', steps: 6, tokens: 3000, cost: null },
+    ]);
+    expect(state.lastContinuationOutcome?.decisive).toMatchObject({
+      criterion: 'TokenUsageLimit',
+      reason:
+        '3040 of 3000 tokens used while work is still pending, 3000 of them by helper and 30 by middle',
+      context: {
+        used: 3040,
+        limit: 3000,
+        spenders: [
+          { agent: 'helper', amount: 3000 },
+          { agent: 'middle', amount: 30 },
+        ],
+      },
+      remedy: { grant: { tokens: 3040 } },
+    });
+  });
+
+  it('a grant to the root is room for all', async () => {
+    const meter = new Meter();
+    const child = member('helper', meter, works(100), look).build();
+    const make = () =>
+      member('root', meter, alwaysAsks, asTool(child, 'help')).withMaxTokens(300).build();
+    const stopped = await make().run('go');
+    expect(stopped.usage.total).toBe(310);
+    const state = await make().resume(stored(stopped), { grant: { tokens: 500 } });
+    // the root once more, and its helper up to 800
+    expect(state.usage.total).toBe(310 + 10 + 500);
+    expect(state.stopReason).toBe('token_limit');
+    expect(state.execution.family).toEqual([
+      { agent: 'helper', steps: 8, tokens: 800, cost: null },
+    ]);
+  });
+
+  it('a grant with the answer to a call that waits is room for it', async () => {
+    const meter = new Meter();
+    const paused = await make(meter, 1600).run('go');
+    const [first] = paused.pendingApprovals;
+    const state = await make(meter, 1600).resume(stored(paused), {
+      approvals: { [first!.callId]: approve },
+      grant: { tokens: 1000 },
+    });
+    expect(state.status).toBe('paused');
+    expect(meter.spent).toBe(1540 + 3 * 500);
+  });
+
+  it('a new turn begins with nothing used', async () => {
+    const meter = new Meter();
+    const child = member('helper', meter, works(100), look).build();
+    const root = member('root', meter, alwaysAsks, asTool(child, 'help'))
+      .withMaxTokens(300)
+      .build();
+    const first = await root.run('go');
+    const second = await root.run(first.withUserMessage('again'));
+    expect(second.usage.total).toBe(310);
+    expect(second.execution.family).toEqual([
+      { agent: 'helper', steps: 3, tokens: 300, cost: null },
+    ]);
+    expect(second.info.usage.total).toBe(620);
+  });
+
+  it('names the three that used most, and the others together', async () => {
+    const meter = new Meter();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const tools = names.map((name, i) =>
+      asTool(member(name, meter, () => ({ text: name, tokens: 100 * (i + 1) })).build(), name),
+    );
+    const speak = (n: number): Spoken => ({ call: names[n] ?? 'a', tokens: 1 });
+    const root = member('root', meter, speak, ...tools)
+      .withMaxTokens(1500)
+      .build();
+    const state = await root.run('go');
+    expect(state.lastContinuationOutcome?.decisive?.reason).toBe(
+      '1505 of 1500 tokens used while work is still pending, 500 of them by e, 400 by d, 300 by c and 300 by others',
+    );
+  });
+
+  it('a broken list of shares is no state', async () => {
+    const state = AgentState.empty().with({});
+    const json = JSON.parse(JSON.stringify(state));
+    json.execution.family = [{ agent: 'a', steps: 'many', tokens: 1, cost: null }];
+    const error = await refusal(() => AgentState.from(json));
+    expect(error.message).toContain('execution.family[0].steps is "many"');
+  });
+});
+
+describe('steps of all agents', () => {
+  const child = () => member('helper', new Meter(), works(1), look).build();
+
+  it.each<[string, (b: AgentBuilder) => AgentBuilder, number | undefined]>([
+    ['none without agents among the tools', (b) => b.withTools(look), undefined],
+    ['5 × 20 by default', (b) => b.withTools(asTool(child(), 'help')), 100],
+    ['5 × maxSteps', (b) => b.withTools(asTool(child(), 'help')).withMaxSteps(3), 15],
+    ['as it was set', (b) => b.withMaxFamilySteps(7).withTools(asTool(child(), 'help')), 7],
+    [
+      'from a capability',
+      (b) => b.withCapability({ name: 'c', tools: [asTool(child(), 'help')] }),
+      100,
+    ],
+  ])('limit: %s', (_case, change, limit) => {
+    const agent = change(
+      AgentBuilder.base().withDriver(DeterministicDriver.fromResponses()),
+    ).build();
+    expect(agent.describe().limits['FamilyStepsLimit']).toBe(limit);
+  });
+
+  it('no limit where steps have none, or where it was taken away', () => {
+    const driver = DeterministicDriver.fromResponses();
+    const tools = [asTool(child(), 'help')];
+    const free = AgentBuilder.new()
+      .withDriver(driver)
+      .withTools(...tools)
+      .build();
+    expect(free.describe().criteria).not.toContain('FamilyStepsLimit');
+    const agent = createAgent({ driver, tools, maxFamilySteps: null });
+    expect(agent.describe().limits).toEqual({ StepsLimit: 20, ExecutionTimeLimit: 300 });
+    expect(createAgent({ driver, tools, maxFamilySteps: 9 }).describe().limits).toMatchObject({
+      FamilyStepsLimit: 9,
+    });
+  });
+
+  it.each([0, -1, 2.5, Number.NaN, '7'])('withMaxFamilySteps(%s) is refused', async (value) => {
+    const error = await refusal(() => AgentBuilder.base().withMaxFamilySteps(value as number));
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain('withMaxFamilySteps');
+  });
+
+  it('StepsLimit counts own steps, FamilyStepsLimit all of them, and one grant raises both', async () => {
+    const meter = new Meter();
+    const helper = member('helper', meter, works(1), look).withMaxSteps(3).build();
+    const root = member('root', meter, alwaysAsks, asTool(helper, 'help'))
+      .withMaxSteps(5)
+      .withMaxFamilySteps(10)
+      .build();
+    const stopped = await root.run('go');
+    expect(stopped).toMatchObject({ stopReason: 'steps_limit', stepCount: 3 });
+    expect(meter.calls).toBe(10);
+    const outcome = stopped.lastContinuationOutcome;
+    expect(outcome?.evaluationFor('StepsLimit')?.reason).toBe('3 of 5 steps');
+    expect(outcome?.decisive).toMatchObject({
+      criterion: 'FamilyStepsLimit',
+      reason: '10 of 10 steps of all agents used while work is still pending, 7 of them by helper',
+      remedy: { grant: { steps: 10 }, option: 'withMaxFamilySteps(...)' },
+    });
+    const error = await refusal(() => root.resume(stopped));
+    expect(error.code).toBe('not_resumable');
+    const state = await root.resume(stored(stopped), { grant: { steps: 4 } });
+    expect(meter.calls).toBe(14);
+    expect(state).toMatchObject({ stopReason: 'steps_limit', stepCount: 4 });
+  });
+
+  it('parallel children take no step too many', async () => {
+    const meter = new Meter();
+    const heard = listening();
+    const helper = member('helper', meter, () => ({ ...works(1)(), delayMs: 1 }), look).build();
+    const speak = (): Spoken => ({ call: 'help', times: 8, tokens: 1 });
+    const root = member('root', meter, speak, asTool(helper, 'help'))
+      .withMaxFamilySteps(20)
+      .build();
+    const state = await root.run('go', { wiretap: heard.wiretap });
+    expect(meter.calls).toBe(20);
+    expect(meter.mostInFlight).toBe(8);
+    expect(state.stopReason).toBe('steps_limit');
+    expect(heard.ends).toHaveLength(8);
+    for (const { decisive } of heard.ends)
+      expect(decisive).toMatchObject({
+        criterion: 'FamilyStepsLimit',
+        stopReason: 'steps_limit',
+        context: { used: 20, limit: 20, scope: 'family', agent: 'root' },
+      });
+  });
+});
+
+describe('usage that comes late', () => {
+  const { toolCall, final } = ScenarioStep;
+  const driverOf = (chunks: () => AsyncIterable<never>): InferenceDriver =>
+    ({
+      name: 'late',
+      infer: () => Promise.reject(new Error('not streamed')),
+      stream: chunks,
+    }) as unknown as InferenceDriver;
+
+  it.each<[string, object]>([
+    ['with the last chunk', { usage: { total: 700 } }],
+    ['in a chunk of its own', {}],
+  ])('%s of a stream', async (_case, inAnswer) => {
+    let calls = 0;
+    async function* chunks() {
+      calls += 1;
+      yield { type: 'content', text: 'So' };
+      if (!('usage' in inAnswer)) yield { type: 'usage', usage: { total: 700 } };
+      const asked = { id: `late${calls}`, name: 'look', args: {} };
+      const response = { content: 'So', toolCalls: [asked], finishReason: 'tool_calls' };
+      yield { type: 'done', response: { ...response, ...inAnswer } };
+    }
+    const child = AgentBuilder.base()
+      .withName('helper')
+      .withDriver(driverOf(chunks as never))
+      .withTools(look)
+      .build();
+    const root = AgentBuilder.base()
+      .withName('root')
+      .withDriver(DeterministicDriver.fromSteps(toolCall('help', { input: 'x' }), final('done')))
+      .withTools(asTool(child, 'help'))
+      .withMaxTokens(1000)
+      .build();
+    const state = await root.run('go', { wiretap: () => {} });
+    expect(calls).toBe(2);
+    expect(state.usage.total).toBe(15 + 1400);
+    expect(state.stopReason).toBe('token_limit');
+  });
+});
