@@ -80,11 +80,12 @@ export function spendersOf(
 export function spentBy(
   spenders: readonly Spender[],
   amountText: (amount: number) => string,
+  ofWhat: 'of them' | 'of it' = 'of them',
 ): string {
   if (spenders.length === 0) return '';
   const parts = spenders.map(
     ({ agent, amount }, i) =>
-      `${amountText(amount)}${i === 0 ? ' of them' : ''} by ${agent === '' ? 'others' : agent}`,
+      `${amountText(amount)}${i === 0 ? ` ${ofWhat}` : ''} by ${agent === '' ? 'others' : agent}`,
   );
   const last = parts.pop();
   return `, ${parts.length > 0 ? `${parts.join(', ')} and ` : ''}${last}`;

@@ -36,6 +36,10 @@ it.each<[string, Partial<Session>]>([
     stopped('steps_limit', 'SessionStepsLimit', { used: 20, limit: 20 }),
   ],
   [
+    'Steps limit of all agents · 10 / 10',
+    stopped('steps_limit', 'FamilyStepsLimit', { used: 10, limit: 10 }),
+  ],
+  [
     'Token limit · 40,212 / 40,000',
     stopped('token_limit', 'TokenUsageLimit', { used: 40_212, limit: 40_000 }),
   ],

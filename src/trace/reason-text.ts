@@ -84,7 +84,9 @@ function limitText(
   const used = numberIn(voice, 'used');
   const limit = numberIn(voice, 'limit');
   if (used === null || limit === null) return null;
-  const whole = voice.criterion.startsWith('Session') ? `session ${name}` : name;
+  const isOfAll = voice.criterion === 'FamilyStepsLimit' || textIn(voice, 'scope') === 'family';
+  const own = isOfAll ? `${name} of all agents` : name;
+  const whole = voice.criterion.startsWith('Session') ? `session ${name}` : own;
   const title = whole.charAt(0).toUpperCase() + whole.slice(1);
   return `${title} · ${amount(used)} / ${amount(limit)}${unit}`;
 }

@@ -1,8 +1,9 @@
+import { spentBy, type Spender } from '../continuation/family-share.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
-import { own } from '../json.ts';
+import { isRecord, own } from '../json.ts';
 import { countText, exactMoneyText, secondsText, timesText } from './number-text.ts';
 import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
 import { withoutFullStop } from './without-full-stop.ts';
@@ -93,6 +94,26 @@ export function becauseOf(stop: StopCase): BecauseText {
 export const isSessionWide = ({ criterion }: ContinuationEvaluation): boolean =>
   /^Session\w+Limit$/.test(criterion);
 
+/** Whose limit it is: of the session, of the agent, or of the agent and all agents behind its calls. */
+function subjectOf(voice: ContinuationEvaluation): readonly [who: string, whose: string] {
+  if (isSessionWide(voice)) return ['this session', 'its'];
+  if (textIn(voice, 'scope') === 'family')
+    return [`${textIn(voice, 'agent') ?? 'it'} and its agents`, 'their'];
+  return voice.criterion === 'FamilyStepsLimit' ? ['it and its agents', 'their'] : ['it', 'its'];
+}
+
+/** Who has used most of it, where agents behind calls have. */
+function spendersIn({ context }: ContinuationEvaluation): readonly Spender[] {
+  const { spenders } = context;
+  if (!Array.isArray(spenders)) return [];
+  return spenders.filter(
+    (spender: unknown): spender is Spender =>
+      isRecord(spender) &&
+      typeof spender['agent'] === 'string' &&
+      typeof spender['amount'] === 'number',
+  );
+}
+
 /** "it used all 5 of its 5 steps", "this session spent $2.01 of its $2.00". */
 function usedUp(
   { voice }: StopCase,
@@ -104,12 +125,14 @@ function usedUp(
   const used = numberIn(voice, 'used');
   const limit = numberIn(voice, 'limit');
   if (used === null || limit === null) return null;
-  const who = isSessionWide(voice) ? 'this session' : 'it';
+  const [who, whose] = subjectOf(voice);
   const isCounted = used === limit && verb === 'used';
-  if (isCounted && limit === 1) return `${who} used its only ${unit.replace(/s$/, '')}${more}`;
+  if (isCounted && limit === 1) return `${who} used ${whose} only ${unit.replace(/s$/, '')}${more}`;
   const all = isCounted ? 'all ' : '';
-  const of = `${amount(used)} of its ${amount(limit)}`;
-  return `${who} ${verb} ${all}${of}${unit && ` ${unit}`}${more}`;
+  const of = `${amount(used)} of ${whose} ${amount(limit)}`;
+  const by = spentBy(spendersIn(voice), amount, unit === '' ? 'of it' : 'of them');
+  const rest = by !== '' && more !== '' ? `,${more}` : more;
+  return `${who} ${verb} ${all}${of}${unit && ` ${unit}`}${by}${rest}`;
 }
 
 function unreadWork({ outcome }: StopCase): string {

@@ -5,6 +5,7 @@ export const builtInVoices: ReadonlySet<string> = new Set([
   'CumulativeExecutionTimeLimit',
   'ErrorPolicyCriterion',
   'ExecutionTimeLimit',
+  'FamilyStepsLimit',
   'FinishReasonCheck',
   'NoProgressLimit',
   'ResponseContentCheck',
