@@ -4,6 +4,7 @@ import {
   createAgent,
   SlimAgentStateSerializer,
   SlimSerializationConfig,
+  type InferenceChunk,
   type InferenceDriver,
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
@@ -230,29 +231,28 @@ describe('steps of all agents', () => {
 
 describe('usage that comes late', () => {
   const { toolCall, final } = ScenarioStep;
-  const driverOf = (chunks: () => AsyncIterable<never>): InferenceDriver =>
-    ({
-      name: 'late',
-      infer: () => Promise.reject(new Error('not streamed')),
-      stream: chunks,
-    }) as unknown as InferenceDriver;
+  const driverOf = (chunks: () => AsyncIterable<InferenceChunk>): InferenceDriver => ({
+    name: 'late',
+    infer: () => Promise.reject(new Error('not streamed')),
+    stream: chunks,
+  });
 
-  it.each<[string, object]>([
-    ['with the last chunk', { usage: { total: 700 } }],
-    ['in a chunk of its own', {}],
-  ])('%s of a stream', async (_case, inAnswer) => {
+  it.each<[string, { readonly total: number } | null]>([
+    ['with the last chunk', { total: 700 }],
+    ['in a chunk of its own', null],
+  ])('%s of a stream', async (_case, usage) => {
     let calls = 0;
-    async function* chunks() {
+    async function* chunks(): AsyncIterable<InferenceChunk> {
       calls += 1;
       yield { type: 'content', text: 'So' };
-      if (!('usage' in inAnswer)) yield { type: 'usage', usage: { total: 700 } };
+      if (usage === null) yield { type: 'usage', usage: { total: 700 } };
       const asked = { id: `late${calls}`, name: 'look', args: {} };
-      const response = { content: 'So', toolCalls: [asked], finishReason: 'tool_calls' };
-      yield { type: 'done', response: { ...response, ...inAnswer } };
+      const response = { content: 'So', toolCalls: [asked], finishReason: 'tool_calls', usage };
+      yield { type: 'done', response };
     }
     const child = AgentBuilder.base()
       .withName('helper')
-      .withDriver(driverOf(chunks as never))
+      .withDriver(driverOf(chunks))
       .withTools(look)
       .build();
     const root = AgentBuilder.base()

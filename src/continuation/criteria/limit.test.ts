@@ -8,7 +8,7 @@ import type { RunView } from '../run-view.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { costLimit, sessionCostLimit } from './cost-limit.ts';
 import { noProgressLimit } from './no-progress-limit.ts';
-import { sessionStepsLimit, stepsLimit } from './steps-limit.ts';
+import { familyStepsLimit, sessionStepsLimit, stepsLimit } from './steps-limit.ts';
 import {
   cumulativeExecutionTimeLimit,
   executionTimeLimit,
@@ -36,6 +36,15 @@ const rows: readonly Row[] = [
     after: (answeredSteps) => runView({ execution: { answeredSteps } }),
     words: 'steps',
     option: 'withMaxSteps(...)',
+    grant: 'steps',
+  },
+  {
+    name: 'FamilyStepsLimit',
+    make: familyStepsLimit,
+    stopReason: 'steps_limit',
+    after: (answeredSteps) => runView({ execution: { answeredSteps } }),
+    words: 'steps of all agents',
+    option: 'withMaxFamilySteps(...)',
     grant: 'steps',
   },
   {
