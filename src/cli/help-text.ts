@@ -86,3 +86,8 @@ Examples:
   $ onward approve last --args '{"id": 7}'
   $ onward deny last --reason "still in use"
 `;
+
+export const backupHelp = `
+The copy is of one moment. To restore it, stop every process that uses the sessions, remove the files that end in -wal
+and -shm beside the database, and put the copy in its place. What happened after the copy was made is not in it.
+`;

@@ -5,6 +5,7 @@ import { cliContext, type CliContext, type CommonOptions } from './cli-context.t
 import type { CliIo } from './cli-io.ts';
 import {
   answerHelp,
+  backupHelp,
   devHelp,
   exitCodeHelp,
   explainHelp,
@@ -89,7 +90,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       await act(command, (context) => explain(context, session, command.opts()));
     });
 
-  const sessions = add(program, 'sessions', 'list, show or delete sessions');
+  const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'newest change first, each with its reason')
     .alias('ls')
     .option('--status <status>', 'idle, processing, paused, completed, stopped or failed')
@@ -112,6 +113,21 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     .action(async (said: string[], _options, command: Command) => {
       const { deleteSessions } = await import('./commands/sessions-delete.ts');
       await act(command, (context) => deleteSessions(context, said, command.opts()));
+    });
+
+  aged(
+    add(sessions, 'prune', 'drop logs and early steps of old sessions; conversations stay'),
+  ).action(async (_options, command: Command) => {
+    const { pruneSessions } = await import('./commands/sessions-upkeep.ts');
+    await act(command, (context) => pruneSessions(context, command.opts()));
+  });
+  aged(add(sessions, 'expire', 'delete sessions that did not change for a long time'))
+    .option('--waiting', 'also those that wait for an approval or a retry')
+    .option('--dry-run', 'only say how many')
+    .option('-y, --yes', 'do not ask')
+    .action(async (_options, command: Command) => {
+      const { expireSessions } = await import('./commands/sessions-upkeep.ts');
+      await act(command, (context) => expireSessions(context, command.opts()));
     });
 
   worker(add(program, 'resume <session>', 'go on after a pause, or past a limit', resumeHelp))
@@ -146,6 +162,20 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
       const { recover } = await import('./commands/recover.ts');
       await act(command, (context) => recover(context, command.opts()));
     });
+  add(program, 'backup <file>', 'copy the SQLite file, also while others use it', backupHelp)
+    .option('-f, --force', 'overwrite the file if it is there')
+    .action(async (file: string, _options, command: Command) => {
+      const { backup } = await import('./commands/backup.ts');
+      await act(command, (context) => backup(context, file, command.opts()));
+    });
+  add(
+    program,
+    'vacuum',
+    'write the SQLite file anew: smaller, without a trace of what was deleted',
+  ).action(async (_options, command: Command) => {
+    const { vacuum } = await import('./commands/backup.ts');
+    await act(command, (context) => vacuum(context));
+  });
   add(program, 'init [folder]', 'write a small project that runs as it is').action(
     async (folder: string | undefined, _options, command: Command) => {
       const { init } = await import('./commands/init.ts');
@@ -170,6 +200,11 @@ const withCommon = (program: Command): Command =>
     .option('--json', 'for programs: one JSON object a line')
     .option('--no-color', 'plain text, also on a terminal')
     .addOption(new Option('--debug', 'show stack traces').hideHelp());
+
+const aged = (command: Command): Command =>
+  command
+    .requiredOption('--older-than <age>', 'such as 90d, 12h, 2w, or a date: 2026-01-31')
+    .option('--all-owners', 'of every owner, not only of this one');
 
 const worker = (command: Command): Command =>
   command

@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
 import type { GrantPolicy } from './grant-policy.ts';
 import type { CrewOptions } from './session-crew.ts';
-import type { SessionStore } from './session-store.ts';
+import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
 
 /** Whose session it is: every method asks, and a session of somebody else is not found. */
 export interface OwnerOptions {
@@ -51,6 +51,13 @@ export interface ResumeSessionOptions extends OwnerOptions, GrantCapOptions {
   readonly by?: string;
   readonly wait?: boolean;
 }
+
+export interface PruneOptions extends Omit<UpkeepRequest, 'olderThan'> {
+  /** Only sessions that did not change since. */
+  readonly olderThan: Date | string;
+}
+
+export interface ExpireOptions extends PruneOptions, Pick<ExpireRequest, 'waiting' | 'dryRun'> {}
 
 export interface SessionRuntimeOptions extends CrewOptions {
   readonly store: SessionStore;

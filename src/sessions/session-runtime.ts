@@ -2,7 +2,7 @@ import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approvals.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
-import { invalidOption, whole } from '../errors/agent-error.ts';
+import { whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
@@ -16,8 +16,10 @@ import { SessionCrew } from './session-crew.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   CreateOptions,
+  ExpireOptions,
   GrantCapOptions,
   OwnerOptions,
+  PruneOptions,
   ResumeSessionOptions,
   SendOptions,
   SessionRuntimeOptions,
@@ -35,7 +37,9 @@ import {
 } from './session-reads.ts';
 import type { Session, SessionPage } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
+import type { Dropped } from './session-store.ts';
 import { stopText } from './stop-note.ts';
+import { upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations that live in a store: any process with the same store and agents can go on with them. */
 export class SessionRuntime {
@@ -160,17 +164,18 @@ export class SessionRuntime {
     this.#crew.forget(row.id);
   }
 
-  /** Drops what no next turn needs of sessions that did not change since. */
-  async prune(options: {
-    readonly olderThan: Date | string;
-    readonly owner?: string;
-  }): Promise<{ readonly sessions: number; readonly rows: number }> {
-    const { olderThan, owner } = options;
-    const time = new Date(olderThan);
-    if (Number.isNaN(time.getTime())) throw invalidOption('olderThan', olderThan, 'a date');
-    return this.#lookup.store.prune({
-      olderThan: time.toISOString(),
-      ...(owner !== undefined && { owner: checkedOwner(owner) }),
+  /** Drops what no next turn needs of idle sessions that did not change since, in batches that hold up nothing else. */
+  async prune(options: PruneOptions): Promise<Dropped> {
+    return this.#lookup.store.prune(upkeepRequest(options));
+  }
+
+  /** Deletes whole sessions that did not change since, in such batches; never one that is at work or about to be. */
+  async expire(options: ExpireOptions): Promise<Dropped> {
+    const { waiting, dryRun } = options;
+    return this.#lookup.store.expire({
+      ...upkeepRequest(options),
+      ...(waiting !== undefined && { waiting }),
+      ...(dryRun !== undefined && { dryRun }),
     });
   }
 

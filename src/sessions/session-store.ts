@@ -15,22 +15,28 @@ import type {
 import type {
   AcceptCondition,
   Acceptance,
+  Dropped,
+  ExpireRequest,
   LeaseRequest,
   NewCommand,
   RecoverablePage,
   RecoverableQuery,
   Release,
+  UpkeepRequest,
   UrgentQuery,
 } from './store-requests.ts';
 
 export type {
   AcceptCondition,
   Acceptance,
+  Dropped,
+  ExpireRequest,
   LeaseRequest,
   NewCommand,
   RecoverablePage,
   RecoverableQuery,
   Release,
+  UpkeepRequest,
   UrgentQuery,
   WaitingLimit,
 } from './store-requests.ts';
@@ -249,12 +255,13 @@ export interface SessionStore {
   delete(sessionId: string): Promise<boolean>;
   /**
    * For sessions that nobody works on and that did not change since: drops events, and the steps, calls, agents and
-   * large values of all executions but the last. Remembered ids of executions stay.
+   * large values of all executions but the last. Remembered ids of executions stay. Works in small batches, each a write
+   * of its own, that hold up neither other sessions nor the event loop; skips what is in use at that moment, and what
+   * requires more than {@link READS}.
    */
-  prune(options: {
-    readonly olderThan: string;
-    readonly owner?: string;
-  }): Promise<{ readonly sessions: number; readonly rows: number }>;
+  prune(request: UpkeepRequest): Promise<Dropped>;
+  /** Deletes whole sessions that did not change since, in such batches. One that is `open` stays in any case. */
+  expire(request: ExpireRequest): Promise<Dropped>;
   /** Rows of the session in all tables, and the bytes of their texts. */
   size(sessionId: string): Promise<{ readonly rows: number; readonly bytes: number }>;
   close(): Promise<void>;

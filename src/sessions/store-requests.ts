@@ -93,3 +93,26 @@ export interface RecoverablePage {
   /** Where to continue; null when there is no owner left. */
   readonly afterOwner: string | null;
 }
+
+/** What `prune` and `expire` are asked to drop. */
+export interface UpkeepRequest {
+  /** Only of sessions that did not change since. */
+  readonly olderThan: string;
+  readonly owner?: string;
+  /** Ends the work between two batches; the result counts what was dropped by then, and another call continues. */
+  readonly signal?: AbortSignal;
+  /** Called after each batch with the sums so far. */
+  readonly onProgress?: (dropped: Dropped) => void;
+}
+
+export interface ExpireRequest extends UpkeepRequest {
+  /** Also sessions that wait for people: `paused` and `parked`. Default false: only `idle` ones. */
+  readonly waiting?: boolean;
+  /** Counts the sessions and drops nothing. Default false. */
+  readonly dryRun?: boolean;
+}
+
+export interface Dropped {
+  readonly sessions: number;
+  readonly rows: number;
+}

@@ -4,6 +4,7 @@ import { commandCases } from './store-contract/command-cases.ts';
 import { commitCases } from './store-contract/commit-cases.ts';
 import { droppingCases } from './store-contract/dropping-cases.ts';
 import { endingCases } from './store-contract/ending-cases.ts';
+import { expiryCases } from './store-contract/expiry-cases.ts';
 import { forkCases } from './store-contract/fork-cases.ts';
 import { leaseCases } from './store-contract/lease-cases.ts';
 import { ledgerCases } from './store-contract/ledger-cases.ts';
@@ -42,6 +43,7 @@ export function sessionStoreContract(
     ...readingCases,
     ...forkCases,
     ...droppingCases,
+    ...expiryCases,
     ...sizeCases,
   ].map(({ name, run }) => ({ name, run: async () => run(await (rig ??= prepare())) }));
 }

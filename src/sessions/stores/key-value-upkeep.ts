@@ -1,4 +1,5 @@
 import type { AgentRow, BlobRow, NewSessionRow, StepRow } from '../session-rows.ts';
+import type { Dropped, ExpireRequest, UpkeepRequest } from '../session-store.ts';
 import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
 import { noLease } from './attempt-rules.ts';
 import {
@@ -12,7 +13,8 @@ import {
   under,
 } from './key-value-layout.ts';
 import { change, rowsIn, sessionsIn } from './key-value-session.ts';
-import { bytesOf, newRow } from './session-rules.ts';
+import { bytesOf, type KeptRow, newRow } from './session-rules.ts';
+import { isExpired, isPrunable } from './upkeep-rules.ts';
 
 export const newSession = (row: NewSessionRow): Omit<KeptSession, 'changes'> => ({
   row: newRow(row),
@@ -72,29 +74,63 @@ export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>
       : { result: false },
   );
 
-export async function pruneSessions(
+/** Sessions of an index at a time. */
+const PAGE = 100;
+
+/** Sessions that did not change since, the oldest first, as they were when they were read. */
+async function* dueSessions(
   kv: KeyValues,
-  { olderThan, owner }: { readonly olderThan: string; readonly owner?: string },
-): Promise<{ readonly sessions: number; readonly rows: number }> {
-  const isDue = ({ row }: KeptSession): boolean =>
-    row.phase === 'idle' && row.updatedAt < olderThan;
-  const range =
-    owner === undefined
-      ? { ...under('changed'), before: byChange(olderThan, '') }
-      : { ...under('owner', owner), before: byOwner(owner, olderThan, '') };
-  let [sessions, rows] = [0, 0];
-  for (const { row } of await sessionsIn(kv, range, isDue)) {
-    const dropped = await change(kv, row.id, [], async (session) => {
-      if (!session || !isDue(session)) return { result: 0 };
+  { olderThan, owner }: UpkeepRequest,
+  isDue: (row: KeptRow) => boolean,
+): AsyncGenerator<KeptSession> {
+  const place = ({ updatedAt, id }: { readonly updatedAt: string; readonly id: string }): string =>
+    owner === undefined ? byChange(updatedAt, id) : byOwner(owner, updatedAt, id);
+  const range = owner === undefined ? under('changed') : under('owner', owner);
+  const before = place({ updatedAt: olderThan, id: '' });
+  let { from } = range;
+  for (;;) {
+    const page = await sessionsIn(kv, { ...range, from, before, limit: PAGE }, ({ row }) =>
+      isDue(row),
+    );
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    from = `${place(last.row)} `; // a space comes before all that a key can go on with
+  }
+}
+
+/** One batch for each session. */
+export async function* pruneSessions(
+  kv: KeyValues,
+  request: UpkeepRequest,
+): AsyncGenerator<Dropped> {
+  const isDue = (row: KeptRow): boolean => isPrunable(row, request);
+  for await (const { row } of dueSessions(kv, request, isDue)) {
+    const rows = await change(kv, row.id, [], async (session) => {
+      if (!session || !isDue(session.row)) return { result: 0 };
       const old = await notNeeded(kv, session);
       return old.length === 0
         ? { result: 0 }
         : { result: old.length, next: session, rows: old.map(removal) };
     });
-    sessions += Number(dropped > 0);
-    rows += dropped;
+    yield { sessions: Number(rows > 0), rows };
   }
-  return { sessions, rows };
+}
+
+export async function* expireSessions(
+  kv: KeyValues,
+  request: ExpireRequest,
+): AsyncGenerator<Dropped> {
+  const isDue = (row: KeptRow): boolean => isExpired(row, request);
+  for await (const { row } of dueSessions(kv, request, isDue)) {
+    const gone = await change<number | null>(kv, row.id, [], async (session) => {
+      if (!session || !isDue(session.row)) return { result: null };
+      if (request.dryRun) return { result: 0 };
+      const rows = (await everything(kv, row.id)).map(removal);
+      return { result: rows.length + 1, next: null, rows };
+    });
+    if (gone !== null) yield { sessions: 1, rows: gone };
+  }
 }
 
 /** What only earlier executions needed. */

@@ -23,7 +23,14 @@ import {
   under,
 } from './key-value-layout.ts';
 import { change, findSession, rowsIn, sessionsIn } from './key-value-session.ts';
-import { deleteSession, forkOf, newSession, pruneSessions, sizeOf } from './key-value-upkeep.ts';
+import {
+  deleteSession,
+  expireSessions,
+  forkOf,
+  newSession,
+  pruneSessions,
+  sizeOf,
+} from './key-value-upkeep.ts';
 import { keyValueWork } from './key-value-work.ts';
 import {
   accepted,
@@ -37,6 +44,7 @@ import {
   signalOf,
   waitingIn,
 } from './session-rules.ts';
+import { inBatches } from './upkeep-rules.ts';
 
 export type {
   KeyValueChange,
@@ -205,7 +213,8 @@ export function keyValueStore(
 
     fork: (fromId, row) => forkOf(kv, fromId, row),
     delete: (sessionId) => deleteSession(kv, sessionId),
-    prune: (options) => pruneSessions(kv, options),
+    prune: (request) => inBatches(request, pruneSessions(kv, request)),
+    expire: (request) => inBatches(request, expireSessions(kv, request)),
     size: (sessionId) => sizeOf(kv, sessionId),
     close: () => kv.close(),
   };

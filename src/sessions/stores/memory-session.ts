@@ -119,24 +119,6 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
   }
 }
 
-/** Drops what only earlier executions needed. */
-export function prune(session: MemorySession): void {
-  const last = session.row.executionId ?? session.steps.get('')?.at(-1)?.executionId ?? '';
-  const kept = session.agents.get(last);
-  for (const agents of session.agents.values())
-    for (const agentId of agents.keys()) if (!kept?.has(agentId)) session.messages.delete(agentId);
-  session.events.clear();
-  for (const [agentId, steps] of session.steps)
-    session.steps.set(
-      agentId,
-      steps.filter(({ executionId }) => executionId === last),
-    );
-  for (const table of [session.calls, session.agents])
-    for (const executionId of table.keys()) if (executionId !== last) table.delete(executionId);
-  for (const scope of session.blobs.keys())
-    if (scope !== '' && scope !== last) session.blobs.delete(scope);
-}
-
 export function sizeOf(session: MemorySession): { rows: number; bytes: number } {
   const rows: readonly Parameters<typeof bytesOf>[0][] = [
     session.row,

@@ -10,10 +10,10 @@ import {
   inRange,
   type MemorySession,
   newSession,
-  prune,
   sizeOf,
   writeRows,
 } from './memory-session.ts';
+import { expireSessions, pruneSessions } from './memory-upkeep.ts';
 import { claimed, isFree, released, requested } from './attempt-rules.ts';
 import { inTurns, urgentOf } from './owner-turns.ts';
 import {
@@ -33,6 +33,7 @@ import {
   waitingIn,
 } from './session-rules.ts';
 import { staleOwner, storeClosed } from './store-errors.ts';
+import { inBatches } from './upkeep-rules.ts';
 
 export interface MemoryStoreOptions {
   readonly codec?: StoreCodec;
@@ -235,17 +236,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async delete(sessionId) {
       return find(sessionId) !== undefined && sessions.delete(sessionId);
     },
-    async prune({ olderThan, owner }) {
-      const dropped = every()
-        .filter(({ row }) => row.phase === 'idle' && row.updatedAt < olderThan)
-        .filter(({ row }) => owner === undefined || row.owner === owner)
-        .map((session) => {
-          const before = sizeOf(session).rows;
-          prune(session);
-          return before - sizeOf(session).rows;
-        })
-        .filter((rows) => rows > 0);
-      return { sessions: dropped.length, rows: dropped.reduce((sum, rows) => sum + rows, 0) };
+    async prune(request) {
+      return inBatches(request, pruneSessions(every(), request));
+    },
+    async expire(request) {
+      return inBatches(request, expireSessions(sessions, every(), request));
     },
     async size(sessionId) {
       const session = find(sessionId);

@@ -2,7 +2,7 @@ import type { SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
 import { childTables } from './postgres-schema.ts';
 
-type Upkeep = Pick<SessionStore, 'create' | 'fork' | 'delete' | 'prune' | 'size'>;
+type Upkeep = Pick<SessionStore, 'create' | 'fork' | 'delete' | 'size'>;
 
 /** The bytes of a row's texts, by table. */
 const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
@@ -63,38 +63,6 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
         where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer))
     select id${durably} from made`;
 
-  const pruneText = (andOwner: string): string => {
-    const isEarlier = 'r.execution_id is distinct from idle.execution_id';
-    const isOfLast = `exists (select from last_agents k where k.session_id = r.session_id and k.agent_id = r.agent_id)`;
-    const drops: readonly (readonly [table: string, condition: string])[] = [
-      ['events', 'true'],
-      ['messages', `r.agent_id <> '' and not ${isOfLast}`],
-      ['steps', `${isEarlier} and not ${isOfLast}`],
-      ['calls', isEarlier],
-      ['agents', isEarlier],
-      ['blobs', `r.scope <> '' and r.scope is distinct from idle.execution_id`],
-    ];
-    return `with idle as (
-        select s.id, s.execution_id from ${schema}.sessions s
-        where s.phase = 'idle' and s.updated_at < $1 ${andOwner}
-          and s.pruned_revision is distinct from s.revision
-        order by s.id for update skip locked),
-      marked as (
-        update ${schema}.sessions s set pruned_revision = s.revision from idle where s.id = idle.id),
-      last_agents as (
-        select a.session_id, a.agent_id from ${schema}.agents a
-        join idle on a.session_id = idle.id and a.execution_id = idle.execution_id),
-      ${drops
-        .map(
-          ([table, condition]) => `${table}_dropped as (
-        delete from ${schema}.${table} r using idle where r.session_id = idle.id and ${condition}
-        returning r.session_id)`,
-        )
-        .join(', ')}
-      select count(distinct session_id)::float8 as sessions, count(*)::float8 as rows${durably}
-      from (${drops.map(([table]) => `select session_id from ${table}_dropped`).join(' union all ')}) d`;
-  };
-
   return {
     async create(session) {
       const made = await db.run(
@@ -128,14 +96,6 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
         },
         { session: sessionId, timeoutMs: longTimeoutMs },
       ),
-    async prune({ olderThan, owner }) {
-      const [dropped] = await db.run<{ sessions: number; rows: number }>(
-        'prune sessions',
-        pruneText(owner === undefined ? '' : 'and s.owner = $2'),
-        owner === undefined ? [olderThan] : [olderThan, owner],
-      );
-      return { sessions: dropped?.sessions ?? 0, rows: dropped?.rows ?? 0 };
-    },
     async size(sessionId) {
       const texts = [
         `select octet_length(head) as bytes from ${schema}.sessions where id = $1`,

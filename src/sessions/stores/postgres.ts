@@ -2,6 +2,7 @@ import { invalidOption, whole } from '../../errors/agent-error.ts';
 import type { SessionStore, StoreCodec } from '../session-store.ts';
 import { writeCommit } from './postgres-commit.ts';
 import { sessionLeases } from './postgres-leases.ts';
+import { sessionBatches } from './postgres-batches.ts';
 import type { PoolLike } from './postgres-client.ts';
 import { openDatabase } from './postgres-pool.ts';
 import { sessionReads } from './postgres-reads.ts';
@@ -78,6 +79,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): SessionStore 
     ...sessionWork(db, schema),
     ...sessionLeases(db, schema),
     ...sessionUpkeep(db, schema),
+    ...sessionBatches(db, schema),
     commit: (commit) => writeCommit(db, schema, commit),
     close: () => db.close(),
   };

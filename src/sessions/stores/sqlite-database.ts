@@ -21,16 +21,25 @@ interface SqliteModule {
   readonly DatabaseSync: new (path: string) => SqliteDatabase;
 }
 
+/** What we use of `node:fs`. */
+export interface FileSystem {
+  mkdirSync(path: string, options: { recursive: true }): unknown;
+  openSync(path: string, flags: string, mode: number): number;
+  closeSync(file: number): void;
+  existsSync(path: string): boolean;
+  realpathSync(path: string): string;
+  statSync(path: string): { readonly size: number };
+  renameSync(from: string, to: string): void;
+  rmSync(path: string, options: { force: true }): void;
+  readonly promises: {
+    open(path: string, flags: string): Promise<{ sync(): Promise<void>; close(): Promise<void> }>;
+  };
+}
+
 /** The part of Node we need, asked for by name so that bundlers leave it alone. */
 interface Builtins {
   (name: 'node:sqlite'): SqliteModule | undefined;
-  (name: 'node:fs'):
-    | {
-        mkdirSync(path: string, options: { recursive: true }): unknown;
-        openSync(path: string, flags: string, mode: number): number;
-        closeSync(file: number): void;
-      }
-    | undefined;
+  (name: 'node:fs'): FileSystem | undefined;
   (name: 'node:path'): { dirname(path: string): string } | undefined;
 }
 
@@ -62,6 +71,10 @@ function prepareFile(db: SqliteDatabase, { path, durability }: SqliteFile): void
   db.exec('PRAGMA busy_timeout = 0');
   // of a new file: a state and the rows of a step fit on fewer, larger pages, and pages are what a commit costs
   db.exec('PRAGMA page_size = 8192');
+  // of a new file: free pages can be given back, a few at a time
+  db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  // what is deleted is overwritten, wherever it stood
+  db.exec('PRAGMA secure_delete = ON');
   db.exec('PRAGMA journal_mode = WAL');
   db.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
   // on a Mac, a plain sync leaves the data in the drive's own memory
@@ -83,8 +96,8 @@ export async function closeDatabase(db: SqliteDatabase): Promise<void> {
   db.close();
 }
 
-/** The package keeps the log's file until its statements are collected: leave it empty. */
-function truncateLog(db: SqliteDatabase): void {
+/** Moves the log into the file and leaves it empty: the package keeps it until its statements are collected. */
+export function truncateLog(db: SqliteDatabase): void {
   const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
   if (busy !== 0) throw new LogInUse();
 }
@@ -94,7 +107,7 @@ class LogInUse extends Error {
   readonly errcode = 5;
 }
 
-async function sqliteModule(): Promise<SqliteModule> {
+export async function sqliteModule(): Promise<SqliteModule> {
   return (
     builtin()?.('node:sqlite') ??
     (await import('@photostructure/sqlite').catch((cause: unknown) => {
@@ -109,7 +122,7 @@ async function sqliteModule(): Promise<SqliteModule> {
 
 /** Makes the folder, and an empty file that only its owner may read: SQLite gives the files beside it the same mode. */
 function makeFile(path: string): void {
-  const fs = builtin()?.('node:fs');
+  const fs = fileSystem();
   const folder = builtin()?.('node:path')?.dirname(path);
   if (path === ':memory:' || !fs || folder === undefined) return;
   fs.mkdirSync(folder, { recursive: true });
@@ -120,6 +133,9 @@ function makeFile(path: string): void {
     // it is there, or SQLite says why it cannot be made
   }
 }
+
+/** Undefined where there are no files. */
+export const fileSystem = (): FileSystem | undefined => builtin()?.('node:fs');
 
 const builtin = (): Builtins | undefined =>
   (globalThis as { process?: { getBuiltinModule?: Builtins } }).process?.getBuiltinModule;

@@ -28,17 +28,26 @@ export function migrate(db: SqliteDatabase, path: string): void {
   }
 }
 
+const isOurs = (db: SqliteDatabase): boolean =>
+  numberOf(db, 'PRAGMA application_id') === APPLICATION_ID;
+
+/** Throws where the file holds no sessions of any release. */
+export function checkOurs(db: SqliteDatabase, path: string): void {
+  if (!isOurs(db)) throw notOurs(path);
+}
+
+const notOurs = (path: string): AgentError =>
+  new AgentError(
+    'store_failed',
+    `The database ${path} does not hold sessions of Onward. Give the store a file of its own.`,
+    { details: { path } },
+  );
+
 /** The version of the file, if it is one that we can work with. */
 function versionOf(db: SqliteDatabase, path: string): number {
   const version = numberOf(db, 'PRAGMA user_version');
   const tables = numberOf(db, 'SELECT count(*) FROM sqlite_schema');
-  const isOurs = numberOf(db, 'PRAGMA application_id') === APPLICATION_ID;
-  if (!isOurs && (version > 0 || tables > 0))
-    throw new AgentError(
-      'store_failed',
-      `The database ${path} does not hold sessions of Onward. Give the store a file of its own.`,
-      { details: { path } },
-    );
+  if (!isOurs(db) && (version > 0 || tables > 0)) throw notOurs(path);
   const known = migrations.length;
   if (version > known && !isReadable(db, version))
     throw new AgentError(

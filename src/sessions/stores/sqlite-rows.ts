@@ -1,7 +1,7 @@
 import type { SessionRow } from '../session-rows.ts';
 import type { SessionStore } from '../session-store.ts';
 
-type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune'>;
+type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune' | 'expire'>;
 
 /** The methods of a store as SQLite does them: at once, inside a transaction that somebody else began. */
 export type SyncStore = {

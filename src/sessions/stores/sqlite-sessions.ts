@@ -12,12 +12,7 @@ import {
   type SyncStore,
 } from './sqlite-rows.ts';
 
-type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'fork' | 'delete' | 'size'> & {
-  /** Ids of the sessions that may be pruned. */
-  prunable(olderThan: string, owner: string | undefined): string[];
-  /** How many rows it dropped: none if the session changed in the meantime. */
-  prune(sessionId: string, olderThan: string): number;
-};
+type Sessions = Pick<SyncStore, 'create' | 'find' | 'list' | 'fork' | 'delete' | 'size'>;
 
 /** The tables that hold rows of a session, and the texts of each. */
 const texts: readonly (readonly [string, readonly string[]])[] = [
@@ -30,6 +25,32 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['calls', ['answer', 'result']],
   ['blobs', ['body']],
 ];
+
+/**
+ * Drops every row of a session, by its key; how many. Texts are overwritten where they stand first: while rows go, SQLite
+ * moves others of the session from page to page, and leaves copies of them in parts that it does not use.
+ */
+export function removal(db: SqliteDatabase): (key: number) => number {
+  const blank = (table: string, columns: readonly string[], where: string): SqliteStatement => {
+    const blanks = columns.map((text) => `${text} = CAST(zeroblob(octet_length(${text})) AS TEXT)`);
+    return db.prepare(`UPDATE ${table} SET ${blanks.join(', ')} WHERE ${where}`);
+  };
+  const blanks = [
+    ...texts.map(([table, columns]) => blank(table, columns, ofSession(table))),
+    blank('sessions', ['head'], 'key = ?'),
+  ];
+  const removals = [
+    ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)}`)),
+    db.prepare('DELETE FROM sessions WHERE key = ?'),
+  ];
+  const removeEras = db.prepare('DELETE FROM eras WHERE session = ?');
+  return (key) => {
+    for (const overwrite of blanks) overwrite.run(key);
+    const rows = removals.reduce((sum, remove) => sum + Number(remove.run(key).changes), 0);
+    removeEras.run(key); // others are found by them
+    return rows;
+  };
+}
 
 /** The life of whole sessions. */
 export function sessions(db: SqliteDatabase): Sessions {
@@ -64,11 +85,7 @@ export function sessions(db: SqliteDatabase): Sessions {
      SELECT ?, execution_id, content_hash FROM executions
      WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
   );
-  const removals = [
-    ...texts.map(([table]) => db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)}`)),
-    db.prepare('DELETE FROM eras WHERE session = ?'),
-    db.prepare('DELETE FROM sessions WHERE key = ?'),
-  ];
+  const remove = removal(db);
   const measure = (table: string, where: string, columns: readonly string[]): string => {
     const bytes = columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ');
     return `SELECT count(*) AS n, sum(${bytes}) AS b FROM ${table} WHERE ${where}`;
@@ -79,26 +96,6 @@ export function sessions(db: SqliteDatabase): Sessions {
       ...texts.map(([table, columns]) => measure(table, ofSession(table), columns)),
     ].join(' UNION ALL ')})`,
   );
-  const prunable = `SELECT id FROM sessions WHERE phase = 'idle' AND updated_at < ?`;
-  const prunableOfAll = db.prepare(prunable);
-  const prunableOfOwner = db.prepare(`${prunable} AND owner = ?`);
-  const lastExecution = db.prepare(
-    `SELECT key, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
-     ORDER BY era DESC, position DESC LIMIT 1), '') AS executionId FROM sessions
-     WHERE id = ? AND phase = 'idle' AND updated_at < ?`,
-  );
-  // nobody could find them without their agents
-  const pruneAgentMessages = db.prepare(
-    `DELETE FROM messages WHERE ${ofSession('messages')} AND agent_id IN (
-       SELECT agent_id FROM agents WHERE session = ?1
-       EXCEPT SELECT agent_id FROM agents WHERE session = ?1 AND execution_id = ?2)`,
-  );
-  const pruneEvents = db.prepare(`DELETE FROM events WHERE ${ofSession('events')}`);
-  const pruneBlobs = db.prepare(`DELETE FROM blobs WHERE session = ? AND scope NOT IN ('', ?)`);
-  const pruneExecutions = ['steps', 'calls', 'agents'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE ${ofSession(table)} AND execution_id <> ?2`),
-  );
-
   const keyOf = (sessionId: string): number | undefined =>
     (findKey.get(sessionId) as { key: number } | undefined)?.key;
   const create = (row: NewSessionRow): boolean =>
@@ -144,7 +141,7 @@ export function sessions(db: SqliteDatabase): Sessions {
     delete(sessionId) {
       const key = keyOf(sessionId);
       if (key === undefined) return false;
-      for (const remove of removals) remove.run(key);
+      remove(key);
       return true;
     },
     size(sessionId) {
@@ -152,22 +149,6 @@ export function sessions(db: SqliteDatabase): Sessions {
       if (key === undefined) return { rows: 0, bytes: 0 };
       const [total] = plain<{ rows: number; bytes: number }>([size.get(key)]);
       return total ?? { rows: 0, bytes: 0 };
-    },
-    prunable: (olderThan, owner) =>
-      (owner === undefined
-        ? prunableOfAll.all(olderThan)
-        : prunableOfOwner.all(olderThan, owner)
-      ).map((row) => (row as { id: string }).id),
-    prune(sessionId, olderThan) {
-      const found = lastExecution.get(sessionId, olderThan);
-      if (!found) return 0;
-      const { key, executionId } = found as { key: number; executionId: string };
-      return [
-        pruneAgentMessages.run(key, executionId),
-        pruneEvents.run(key),
-        pruneBlobs.run(key, executionId),
-        ...pruneExecutions.map((drop) => drop.run(key, executionId)),
-      ].reduce((sum, { changes }) => sum + Number(changes), 0);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
-import type { SessionStore, StoreCodec } from '../session-store.ts';
+import type { Dropped, SessionStore, StoreCodec, UpkeepRequest } from '../session-store.ts';
 import { groupCommit, type GroupCommit } from './group-commit.ts';
+import { backupFile, type SqliteBackup, type SqliteBackupOptions } from './sqlite-backup.ts';
 import { isBusy, whileBusy } from './sqlite-busy.ts';
 import { commits } from './sqlite-commit.ts';
 import {
@@ -14,8 +15,13 @@ import { leases } from './sqlite-leases.ts';
 import { reads } from './sqlite-reads.ts';
 import type { SyncStore } from './sqlite-rows.ts';
 import { sessions } from './sqlite-sessions.ts';
+import { betweenSlices, giveSpaceBack, rewrite } from './sqlite-space.ts';
+import { type Place, type SqliteUpkeep, START, upkeep } from './sqlite-upkeep.ts';
 import { work } from './sqlite-work.ts';
 import { isDamage, storeClosed } from './store-errors.ts';
+import { inBatches } from './upkeep-rules.ts';
+
+export type { SqliteBackup, SqliteBackupOptions } from './sqlite-backup.ts';
 
 export interface SqliteStoreOptions {
   /** The file; it and its folder are made where there is none. */
@@ -29,19 +35,33 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** Sessions in one transaction, so that writers of other processes do not wait long. */
-const PRUNED_AT_ONCE = 50;
+/** How long a deletion may be busy with giving space back. */
+const TIDYING_MS = 250;
 
-type Tables = SyncStore & ReturnType<typeof sessions>;
+type Tables = SyncStore;
 
 interface Connection {
   readonly db: SqliteDatabase;
   readonly group: GroupCommit;
   readonly tables: Tables;
+  readonly upkeep: SqliteUpkeep;
+}
+
+export interface SqliteStore extends SessionStore {
+  /**
+   * Copies all sessions as they are at one moment into a new file, mode 0600, while any process works on them. To copy
+   * the file itself is not enough: what was written last may be in the `-wal` file beside it.
+   */
+  backup(to: string, options?: SqliteBackupOptions): Promise<SqliteBackup>;
+  /**
+   * Writes the file anew, so that nothing is left of what was deleted and all free space is given back. Holds the event
+   * loop and every writer until it is done: for scripts, and for `onward vacuum`.
+   */
+  vacuum(): Promise<{ readonly bytesBefore: number; readonly bytes: number }>;
 }
 
 /** Keeps sessions in one file, which several processes of a machine may share. It is opened on first use. */
-export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { codec } = options;
   const file = checked(options);
   let opening: Promise<Connection> | null = null;
@@ -89,12 +109,64 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     <K extends keyof SyncStore>(name: K) =>
     async (...parameters: Parameters<SyncStore[K]>): Promise<ReturnType<SyncStore[K]>> => {
       const { tables } = await connection();
-      try {
-        return await whileBusy(file.busyTimeoutMs, () => call(tables, name, parameters));
-      } catch (error) {
-        throw failed(name, error);
-      }
+      return reading(name, () => call(tables, name, parameters));
     };
+  const reading = async <T>(operation: string, attempt: () => T): Promise<T> => {
+    try {
+      return await whileBusy(file.busyTimeoutMs, attempt);
+    } catch (error) {
+      throw failed(operation, error);
+    }
+  };
+
+  /** The rows are gone by now: what fails here is left to the next time. */
+  const tidy = async (longestMs: number): Promise<void> => {
+    const open = await connection().catch(() => null);
+    if (open) await giveSpaceBack(open.db, open.group, longestMs);
+  };
+  let tidying: Promise<void> | null = null;
+  const tidyShortly = (): Promise<void> => {
+    // deletions at the same time share it, for the log is emptied last
+    tidying ??= tidy(TIDYING_MS).finally(() => (tidying = null));
+    return tidying;
+  };
+
+  async function* dropped(
+    operation: 'prune' | 'expire',
+    request: UpkeepRequest,
+  ): AsyncGenerator<Dropped> {
+    const { db, upkeep } = await connection();
+    let isTidy = true;
+    try {
+      for (let place: Place | null = START; place;) {
+        const { ids, last }: ReturnType<SqliteUpkeep['page']> = await reading(operation, () =>
+          upkeep.page(place ?? START, request),
+        );
+        place = last;
+        let rest: readonly string[] = ids;
+        let rows = 0; // of the session that is worked on
+        while (rest.length > 0) {
+          const some = rest;
+          const { group } = await connection();
+          const droppings = await group.add(operation, () => upkeep[operation](some, request));
+          let [sessions, sum] = [0, 0];
+          for (const dropping of droppings) {
+            sum += dropping.rows;
+            rows += dropping.rows;
+            if (!dropping.isDone) continue;
+            sessions += Number(operation === 'expire' ? dropping.isDue : rows > 0);
+            rows = 0;
+          }
+          rest = rest.slice(droppings.filter(({ isDone }) => isDone).length);
+          if (sum > 0) isTidy = false;
+          yield { sessions, rows: sum };
+          if (sum > 0) await betweenSlices(db);
+        }
+      }
+    } finally {
+      if (!isTidy) await tidy(Number.POSITIVE_INFINITY);
+    }
+  }
 
   return {
     name: 'sqlite',
@@ -121,24 +193,29 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     events: read('events'),
     blobs: read('blobs'),
     fork: write('fork'),
-    delete: write('delete'),
-    async prune({ olderThan, owner }) {
-      const { group, tables } = await connection();
-      const ids = await group.add('prune', () => tables.prunable(olderThan, owner));
-      const dropped: number[] = [];
-      while (ids.length > 0) {
-        const some = ids.splice(0, PRUNED_AT_ONCE);
-        if (closing) throw storeClosed('SQLite');
-        dropped.push(
-          ...(await group.add('prune', () => some.map((id) => tables.prune(id, olderThan)))),
-        );
-      }
-      return {
-        sessions: dropped.filter((rows) => rows > 0).length,
-        rows: dropped.reduce((sum, rows) => sum + rows, 0),
-      };
+    async delete(sessionId) {
+      const isGone = await write('delete')(sessionId);
+      if (isGone) await tidyShortly();
+      return isGone;
     },
+    prune: (request) => inBatches(request, dropped('prune', request)),
+    expire: (request) => inBatches(request, dropped('expire', request)),
     size: read('size'),
+    async backup(to, { overwrite = false } = {}) {
+      try {
+        return await backupFile(file, to, { overwrite });
+      } catch (error) {
+        throw failed('backup', error);
+      }
+    },
+    async vacuum() {
+      const { db } = await connection();
+      try {
+        return await rewrite(db, file);
+      } catch (error) {
+        throw failed('vacuum', error);
+      }
+    },
     close: () => (closing ??= close()),
   };
 }
@@ -165,7 +242,7 @@ async function connect(
     timeoutMs: file.busyTimeoutMs,
   });
   const tables = { ...sessions(db), ...work(db), ...leases(db), ...commits(db), ...reads(db) };
-  return { db, group, tables };
+  return { db, group, tables, upkeep: upkeep(db) };
 }
 
 function call<K extends keyof SyncStore>(

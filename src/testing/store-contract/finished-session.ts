@@ -1,5 +1,5 @@
-import type { AgentRow } from '../../sessions/session-rows.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
+import type { AgentRow, NewSessionRow } from '../../sessions/session-rows.ts';
+import type { Commit, SessionStore } from '../../sessions/session-store.ts';
 import { found } from './expect.ts';
 import { at, call, event, EXECUTION, type Held, message, type Rig, root, step } from './rig.ts';
 
@@ -15,8 +15,13 @@ export const subAgent: AgentRow = {
 };
 
 /** A finished session of two executions, with rows in every table. */
-export async function finished(rig: Rig, last: string = at(100)): Promise<Held> {
-  const held = await rig.held();
+export async function finished(
+  rig: Rig,
+  last: string = at(100),
+  patch: Partial<NewSessionRow> = {},
+  end: Partial<NonNullable<Commit['root']>> = {},
+): Promise<Held> {
+  const held = await rig.held({}, patch);
   await held.commit({
     root: root({ messageCount: 2, stepCount: 2 }),
     seq: 1,
@@ -46,7 +51,7 @@ export async function finished(rig: Rig, last: string = at(100)): Promise<Held> 
   });
   const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
   await held.commit({
-    root: root({ status: 'completed', messageCount: 4, stepCount: 3, ...later }),
+    root: root({ status: 'completed', messageCount: 4, stepCount: 3, ...later, ...end }),
     done,
     end: 'ended',
     at: last,

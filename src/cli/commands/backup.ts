@@ -1,0 +1,58 @@
+import { resolve } from 'node:path';
+import { AgentError } from '../../errors/agent-error.ts';
+import type { SqliteStore } from '../../sessions/stores/sqlite.ts';
+import { counted, durationText } from '../../trace/number-text.ts';
+import { bytesText } from '../bytes-text.ts';
+import { withProject, type CliContext } from '../cli-context.ts';
+import type { Project } from '../project.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Copies the SQLite file of the sessions while others may use it. */
+export const backup = (
+  context: CliContext,
+  file: string,
+  { force = false }: { readonly force?: boolean },
+): Promise<number> =>
+  withProject(context, async (project) => {
+    const store = sqliteOf(project, 'backup', 'Use the tools of your database, such as pg_dump.');
+    const start = performance.now();
+    const to = resolve(context.io.cwd, file);
+    const { bytes, sessions } = await store
+      .backup(to, { overwrite: force })
+      .catch((error: unknown) => {
+        throw withForce(error, file);
+      });
+    if (context.isJson) context.printJson({ type: 'backup', path: to, sessions, bytes });
+    else
+      context.print(
+        `Copied ${counted(sessions, 'session')} of ${project.storeLabel} to ${file}: ${bytesText(bytes)}, ` +
+          `${durationText(performance.now() - start)}, readable by you alone.`,
+      );
+    return 0;
+  });
+
+/** Writes the SQLite file anew: smaller, and without a trace of what was deleted. */
+export const vacuum = (context: CliContext): Promise<number> =>
+  withProject(context, async (project) => {
+    const store = sqliteOf(project, 'vacuum', 'PostgreSQL does this by itself (autovacuum).');
+    const { bytesBefore, bytes } = await store.vacuum();
+    if (context.isJson) context.printJson({ type: 'vacuum', bytesBefore, bytes });
+    else
+      context.print(
+        `Wrote ${project.storeLabel} anew: ${bytesText(bytes)}, before ${bytesText(bytesBefore)}.`,
+      );
+    return 0;
+  });
+
+function sqliteOf({ store }: Project, command: string, instead: string): SqliteStore {
+  if ('backup' in store && 'vacuum' in store) return store as SqliteStore;
+  throw usageError(
+    `onward ${command} is for SQLite files, and the store is ${store.name}. ${instead}`,
+  );
+}
+
+/** The command line has a word for it. */
+function withForce(error: unknown, file: string): unknown {
+  if (!AgentError.is(error) || error.details?.['reason'] !== 'exists') return error;
+  return usageError(`${file} is there already. Name another file, or overwrite it with --force.`);
+}

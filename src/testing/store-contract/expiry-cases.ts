@@ -1,0 +1,133 @@
+import { holds, same } from './expect.ts';
+import { finished } from './finished-session.ts';
+import { at, command, fresh, type Held, type Rig, type RigCase, root } from './rig.ts';
+
+/** Enough for several batches, where a store makes small ones. */
+const MANY = 30;
+const nothing = { sessions: 0, rows: 0 };
+
+async function parked(rig: Rig): Promise<Held> {
+  const held = await rig.held();
+  await rig.store.release(held.id, held.token, {
+    kind: 'park',
+    error: 'too often',
+    tries: 5,
+    at: at(100),
+  });
+  return held;
+}
+
+/** Several finished sessions of one owner. */
+async function several(rig: Rig, count: number): Promise<{ owner: string; ids: string[] }> {
+  const owner = fresh('own');
+  const ids = [];
+  for (let n = 0; n < count; n++) ids.push((await finished(rig, at(100 + n), { owner })).id);
+  return { owner, ids };
+}
+
+/** Deleting whole sessions for their age, and how prune and expire share the store with others. */
+export const expiryCases: readonly RigCase[] = [
+  {
+    name: 'D44: expire deletes sessions that did not change since, and leaves no row of them',
+    async run(rig) {
+      const { store } = rig;
+      const { id } = await finished(rig);
+      const { owner } = await rig.row(id);
+      const recent = await finished(rig, at(501), { owner });
+      const foreign = await finished(rig);
+      const kept = await Promise.all([recent.id, foreign.id].map((each) => store.size(each)));
+      const size = await store.size(id);
+      const request = { olderThan: at(500), owner };
+      same(await store.expire({ ...request, dryRun: true }), { sessions: 1, rows: 0 }, 'a dry run');
+      same(await store.size(id), size, 'the size after a dry run');
+      same(await store.expire(request), { sessions: 1, rows: size.rows }, 'what expire says');
+      same(await store.find(id), null, 'the session');
+      same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left of it');
+      const left = await Promise.all([recent.id, foreign.id].map((each) => store.size(each)));
+      same(left, kept, 'the size of other sessions');
+      same(await store.expire(request), nothing, 'a second time');
+    },
+  },
+  {
+    name: 'D44: expire leaves what is at work or about to be, and what waits for people unless it is told',
+    async run(rig) {
+      const { store } = rig;
+      const open = await finished(rig);
+      await store.accept(open.id, command(), { phases: ['idle'] });
+      const held = await finished(rig);
+      await store.accept(held.id, command(), { phases: ['idle'] });
+      await rig.take(held.id);
+      const paused = await finished(rig);
+      await store.accept(paused.id, command(), { phases: ['idle'] });
+      const { commit } = await rig.take(paused.id);
+      await commit({ root: root({ status: 'paused' }), end: 'paused', at: at(100) });
+      const waiting = [paused, await parked(rig)];
+      for (const { id } of [open, held, ...waiting]) {
+        const { owner } = await rig.row(id);
+        const before = await store.size(id);
+        same(await store.expire({ olderThan: at(500), owner }), nothing, 'what expire says');
+        same(await store.size(id), before, 'the size');
+      }
+      for (const { id } of [open, held]) {
+        const { owner } = await rig.row(id);
+        const told = { olderThan: at(500), owner, waiting: true };
+        same(await store.expire(told), nothing, 'what expire says of work');
+      }
+      for (const { id } of waiting) {
+        const { owner } = await rig.row(id);
+        const { rows } = await store.size(id);
+        const told = { olderThan: at(500), owner, waiting: true };
+        same(await store.expire(told), { sessions: 1, rows }, 'what expire says when told');
+        same(await store.find(id), null, 'the session that waited');
+      }
+    },
+  },
+  {
+    name: 'prune and expire tell of their progress, end on a signal, and continue with the next call',
+    async run(rig) {
+      const { store } = rig;
+      for (const work of ['prune', 'expire'] as const) {
+        const { owner, ids } = await several(rig, MANY);
+        const request = { olderThan: at(500), owner };
+        const seen: number[] = [];
+        const control = new AbortController();
+        const first = await store[work]({
+          ...request,
+          signal: control.signal,
+          onProgress({ sessions }) {
+            seen.push(sessions);
+            if (sessions > 0) control.abort();
+          },
+        });
+        holds(first.sessions > 0, 'something is done');
+        same(seen.at(-1), first.sessions, 'the last progress');
+        const rest = await store[work](request);
+        same(first.sessions + rest.sessions, MANY, 'the sessions of both calls');
+        const ended = { ...request, signal: control.signal };
+        same(await store[work](ended), nothing, 'a call after the signal');
+        const left = await Promise.all(ids.map((id) => store.find(id)));
+        const isKept = left.every((row) => (row !== null) === (work === 'prune'));
+        holds(isKept, `the sessions are ${work === 'prune' ? 'kept' : 'gone'}`);
+      }
+    },
+  },
+  {
+    name: 'a session that needs a newer release is neither pruned nor expired, and is not lost',
+    async run(rig) {
+      const { store } = rig;
+      const { id } = await finished(rig, at(100), {}, { requires: 99 });
+      const { owner, requires } = await rig.row(id);
+      same(requires, 99, 'what it requires');
+      const before = await store.size(id);
+      const request = { olderThan: at(500), owner };
+      same(await store.prune(request), nothing, 'what prune says');
+      same(await store.expire(request), nothing, 'what expire says');
+      same(
+        await store.expire({ ...request, waiting: true }),
+        nothing,
+        'what expire says when told',
+      );
+      same(await store.size(id), before, 'its size');
+    },
+  },
+];
