@@ -30,7 +30,7 @@ export async function answerCall(
   },
 ): Promise<string | null> {
   const { sessionId, owner, callId, answer } = given;
-  const row = await lookup.owned(sessionId, owner);
+  const row = await lookup.workable(sessionId, owner);
   if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
   if ((await lookup.waiting(row)).includes(callId)) {
     const { state } = await lookup.load(row);
@@ -49,7 +49,7 @@ export async function resumeSession(
   options: ResumeSessionOptions,
 ): Promise<string> {
   const { owner, approvals, grant } = options;
-  const row = await lookup.owned(sessionId, owner);
+  const row = await lookup.workable(sessionId, owner);
   const answers = Object.entries(approvals ?? {});
   if (row.phase === 'open' && answers.length === 0) throw sessionBusy(row);
   const { state } = await lookup.load(row, { wholeExecution: true });

@@ -5,7 +5,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
 import { logEntry, type OutcomePlace } from './log-events.ts';
-import { headState, rowRole, type Head } from './state-rows.ts';
+import { headState, requirementOf, rowRole, type Head } from './state-rows.ts';
 
 /** A commit that lacks what is known only when it is sent: its revision, its time, its large values. */
 export type CommitDraft = { -readonly [K in keyof Commit]: Commit[K] };
@@ -122,7 +122,8 @@ async function heads(
       messageCount: state.messages.length + frame.placement.messages,
       stepCount: state.steps.length + frame.placement.steps,
     };
-    if (isRoot) root = { head, status: state.status, executionId, ...counts };
+    if (isRoot)
+      root = { head, status: state.status, executionId, ...counts, ...requirementOf(state) };
     else
       agents.push({
         agentId: state.agentId,

@@ -12,7 +12,7 @@ import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { OwnerOptions } from './session-options.ts';
 import type { NewSessionRow, SessionRow } from './session-rows.ts';
-import type { Head, Mark } from './state-rows.ts';
+import { requirementOf, type Head, type Mark } from './state-rows.ts';
 
 /** Stores a new session that goes on from a step of another one; its id. */
 export async function forkSession(
@@ -21,7 +21,7 @@ export async function forkSession(
   options: OwnerOptions & { readonly atStep?: number; readonly id?: string },
 ): Promise<string> {
   const id = options.id === undefined ? uuid() : checkedSessionId(options.id);
-  const source = await lookup.owned(sessionId, options.owner);
+  const source = await lookup.workable(sessionId, options.owner);
   const row = await forkRow(lookup, source, id, options.atStep);
   if (!(await lookup.store.fork(source.id, row))) throw idTaken(id);
   return id;
@@ -58,6 +58,7 @@ async function forkRow(
     messageCount: at?.mark.messages ?? source.messageCount,
     stepCount: at?.number ?? source.stepCount,
     createdAt: isoTime(lookup.clock.now()),
+    ...requirementOf(state),
   };
 }
 

@@ -29,7 +29,7 @@ export async function sendMessage(
   const refusal = crew.refusal();
   // a message that was sent before takes no space
   if (refusal && (given === undefined || refusal.code !== 'queue_full')) throw refusal;
-  const row = await lookup.owned(sessionId, owner);
+  const row = await lookup.workable(sessionId, owner);
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
   const message = Message.user(content, { createdAt: isoTime(lookup.clock.now()) }).toJSON();
   const { accepted, repeat, isFull } = await crew.accept(

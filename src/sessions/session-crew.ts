@@ -19,6 +19,7 @@ import type {
   RecoverablePage,
   SessionStore,
 } from './session-store.ts';
+import { GRANT_LOG_REQUIRES } from './state-rows.ts';
 import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
@@ -100,15 +101,17 @@ export class SessionCrew {
     given: {
       readonly executionId: string;
       readonly contentHash?: string | null;
+      readonly requires?: number;
     } & AcceptCondition,
   ): Promise<Acceptance> {
-    const { executionId, contentHash, ...condition } = given;
+    const { executionId, contentHash, requires, ...condition } = given;
     const command = {
       kind: 'message' in body ? ('message' as const) : ('resume' as const),
       executionId,
       body: await plainBody(this.#store, body),
       at: isoTime(this.#lookup.clock.now()),
       ...(contentHash !== undefined && { contentHash }),
+      ...(requires !== undefined && { requires }),
     };
     const said = await this.#store.accept(id, command, condition);
     if (said === null) throw sessionNotFound(id);
@@ -122,6 +125,8 @@ export class SessionCrew {
     const { accepted } = await this.accept(row, order ?? { grant: null }, {
       executionId: executionId ?? '',
       phases,
+      // an earlier release would give the grant and not record it
+      ...(order && { requires: GRANT_LOG_REQUIRES }),
       ...(isOpen ? {} : { revision }),
     });
     if (!accepted) throw changedMeanwhile(row.id);

@@ -1,7 +1,7 @@
 import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import { grantKinds, type Grants } from '../continuation/grants.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
-import type { SessionRow } from './session-rows.ts';
+import { READS, type SessionRow } from './session-rows.ts';
 import type { WaitingLimit } from './store-requests.ts';
 
 /** Also for a session of somebody else: that it exists is not told. */
@@ -10,6 +10,15 @@ export const sessionNotFound = (sessionId: string): AgentError =>
     'session_not_found',
     `There is no session ${show(sessionId)} of this owner. List them with list({ owner }).`,
     { details: { sessionId } },
+  );
+
+/** A release that came later wrote it; this one would lose what it does not know. */
+export const newerSession = ({ id, requires }: SessionRow): AgentError =>
+  new AgentError(
+    'unsupported_state_version',
+    `Session ${show(id)} was written by a newer release of onward: it requires ${requires}, and this one reads up to ` +
+      `${READS}. Upgrade onward here, or ask a process that has that release.`,
+    { details: { sessionId: id, requires, reads: READS } },
   );
 
 export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>

@@ -17,12 +17,12 @@ import {
 import { loadSession, type HistoryWindow, type LoadedSession } from './load-state.ts';
 import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
-import { sessionNotFound } from './session-errors.ts';
+import { newerSession, sessionNotFound } from './session-errors.ts';
 import type { SessionRuntimeOptions } from './session-options.ts';
-import type { SessionRow } from './session-rows.ts';
+import { READS, type SessionRow } from './session-rows.ts';
 import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
-import type { Head } from './state-rows.ts';
+import { unreadHead, type Head } from './state-rows.ts';
 
 /** Finds sessions and agents, and shows a session to its owner alone. */
 export class SessionLookup {
@@ -85,8 +85,26 @@ export class SessionLookup {
     return row;
   }
 
+  /** The same, of a session that this release can change. */
+  async workable(sessionId: string, owner: string): Promise<SessionRow> {
+    const row = await this.owned(sessionId, owner);
+    if (row.requires > READS) throw newerSession(row);
+    return row;
+  }
+
   async view(row: SessionRow): Promise<Session> {
-    return this.#viewOf(row, await new RowReader(this.store, row).head(row.head));
+    const { head } = await this.#headOf(row);
+    return this.#viewOf(row, head);
+  }
+
+  /** What a newer release wrote is shown as far as the row itself tells. */
+  async #headOf(row: SessionRow): Promise<{ readonly head: Head; readonly characters: number }> {
+    try {
+      return await new RowReader(this.store, row).sizedHead(row.head);
+    } catch (error) {
+      if (row.requires > READS) return { head: unreadHead(row), characters: 0 };
+      throw error;
+    }
   }
 
   async #viewOf(row: SessionRow, head: Head): Promise<Session> {
@@ -147,8 +165,7 @@ export class SessionLookup {
         ...(last && { after: last }),
       });
       for (const row of rows.slice(0, wanted)) {
-        const reader = new RowReader(this.store, row);
-        const { head, characters } = await reader.sizedHead(row.head);
+        const { head, characters } = await this.#headOf(row);
         if (sessions.length > 0 && characters > space) return { sessions, cursor: cursorOf(last) };
         sessions.push(await this.#viewOf(row, head));
         space -= characters;

@@ -1,9 +1,11 @@
 import type { AgentState, AgentStateJSON } from '../agent/agent-state.ts';
 import type { UnfinishedStep } from '../agent/agent-step.ts';
 import { spendingOf } from '../agent/family-shares.ts';
-import type { Execution, SessionInfo } from '../agent/execution.ts';
+import { newExecution, type Execution, type SessionInfo } from '../agent/execution.ts';
+import { zeroUsage } from '../inference/usage.ts';
 import { own } from '../json.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
+import type { SessionRow } from './session-rows.ts';
 
 /**
  * Where the loaded part of a conversation stands in the whole: a session is loaded as its newest messages and steps,
@@ -67,6 +69,57 @@ export function headState(
     metadata: state.metadata,
   };
 }
+
+/** What earlier releases do not know: they would drop the record of grants with the next step. */
+export const GRANT_LOG_REQUIRES = 2;
+
+/** The release that a state needs, where not every release can work on it. */
+export const requirementOf = ({
+  execution,
+}: {
+  readonly execution: Pick<Execution, 'grantLog'>;
+}): { readonly requires?: number } =>
+  execution.grantLog === undefined ? anyRelease : { requires: GRANT_LOG_REQUIRES };
+
+const anyRelease = {};
+
+/** In place of a head that this release cannot read. */
+export const unreadHead = ({
+  executionId,
+  agent,
+  status,
+  stepCount,
+  createdAt,
+  updatedAt,
+}: SessionRow): Head => ({
+  version: 1,
+  salt: '',
+  definition: null,
+  state: {
+    version: 1,
+    agentId: '',
+    agentName: agent,
+    parentAgentId: null,
+    status,
+    info: {
+      startedAt: createdAt,
+      updatedAt,
+      stepCount,
+      answeredSteps: 0,
+      usage: zeroUsage,
+      cost: null,
+      cumulativeExecutionSeconds: 0,
+    },
+    execution: newExecution(executionId ?? '', null, 0),
+    executionStartedAt: null,
+    unfinishedStep: null,
+    lastContinuationOutcome: null,
+    pause: null,
+    output: null,
+    partialOutput: null,
+    metadata: {},
+  },
+});
 
 /** Agents inside a call have rows of their own; how much of them is in the step's accounts stays here. */
 function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfinishedStep']> {

@@ -8,6 +8,8 @@ export interface NewCommand extends Omit<CommandRow, 'number'> {
    * as the session lives, and accepts no other message under it.
    */
   readonly contentHash?: string | null;
+  /** The release that is needed to carry it out: the session requires it from then on. Default 1: any. */
+  readonly requires?: number;
 }
 
 /** When a command is accepted. */

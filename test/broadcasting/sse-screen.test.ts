@@ -1,5 +1,5 @@
 import { mockTool, ScenarioStep } from 'onward/testing';
-import { newUiState, reduceEnvelope, type UiState } from 'onward/ui';
+import { newUiState, SourceError, reduceEnvelope, type UiState } from 'onward/ui';
 import { describe, expect, it } from 'vitest';
 import { sseSource } from '../../src/ui/sources/sse-source.ts';
 import {
@@ -61,7 +61,7 @@ describe('the screen of a client whose connection breaks', () => {
             throw new Error('nothing was missed');
           },
           failed: (error) => {
-            if (error.isFinal) throw error;
+            if (!(error instanceof SourceError) || error.isFinal) throw error;
           },
         },
         () => broken.place,

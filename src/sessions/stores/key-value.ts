@@ -105,7 +105,7 @@ export function keyValueStore(
       return sessions.map((session) => shownRow(session.row, isLeased(session, now)));
     },
 
-    accept(sessionId, { at, contentHash, ...command }, condition) {
+    accept(sessionId, { at, contentHash, requires = 1, ...command }, condition) {
       const { executionId } = command;
       const memory = rowKey(sessionId, 'execution', executionId);
       return change<Acceptance | null>(kv, sessionId, [memory], async (session, found) => {
@@ -129,7 +129,7 @@ export function keyValueStore(
         const added: CommandRow = { number, ...command };
         return {
           result: { accepted: true, phase },
-          next: { ...session, lastCommand: number, row: accepted(row, at) },
+          next: { ...session, lastCommand: number, row: accepted(row, { at, requires }) },
           rows: [
             [commandKey(sessionId, added), JSON.stringify(added)],
             ...(contentHash === undefined

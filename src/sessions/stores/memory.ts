@@ -95,7 +95,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         .slice(0, limit);
     },
 
-    async accept(sessionId, { at, contentHash, ...command }, condition) {
+    async accept(sessionId, { at, contentHash, requires = 1, ...command }, condition) {
       const session = find(sessionId);
       if (!session) return null;
       const { executionId } = command;
@@ -112,7 +112,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         return { accepted: false, phase, isFull: true };
       session.commands.push(frozen({ number: ++session.lastCommand, ...command }));
       if (contentHash !== undefined) session.executions.set(executionId, contentHash);
-      session.row = accepted(session.row, at);
+      session.row = accepted(session.row, { at, requires });
       return { accepted: true, phase };
     },
     async nextCommand(sessionId) {

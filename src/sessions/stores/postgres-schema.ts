@@ -19,7 +19,8 @@ export function quotedSchema(schema: string): string {
 }
 
 /**
- * One entry per version, never changed once released. `commands` and `decided` repeat on the session what other tables
+ * One entry per version, never changed once released, and only additions: processes of the release before keep working.
+ * One that they cannot live with sets the default of `migrations.oldest` to its own version. `commands` and `decided` repeat on the session what other tables
  * hold: a statement that waited for a row sees the newest version of that row, but not of others.
  */
 const migrations: readonly ((schema: string) => string)[] = [
@@ -151,6 +152,32 @@ const migrations: readonly ((schema: string) => string)[] = [
       select session_id, execution_id from ${schema}.steps where agent_id = ''
       union select session_id, execution_id from ${schema}.commands where kind = 'message'
       union select id, execution_id from ${schema}.sessions where execution_id is not null;`,
+  // for processes of 0.1.0 that run beside: they leave alone what waits or needs a worker of its own, do not wake what is
+  // parked, and what they accept and delete is remembered and forgotten
+  (schema) => `
+    alter table ${schema}.migrations add column oldest integer not null default 4;
+    alter table ${schema}.commands add column release integer not null default 1;
+    create trigger not_for_older before update of token on ${schema}.sessions for each row
+      when (new.tries = old.tries and (old.quarantined or old.wait_ms > 0)) execute function ${schema}.requires_newer();
+    create function ${schema}.stays_parked() returns trigger language plpgsql as
+      'begin new.phase = old.phase; return new; end';
+    create trigger stays_parked before update of phase on ${schema}.sessions for each row
+      when (old.phase = 'parked' and new.phase = 'open' and new.parked_at is not null and new.stop_reason is null)
+      execute function ${schema}.stays_parked();
+    create function ${schema}.stops_parked() returns trigger language plpgsql as
+      'begin new.parked_at = null; new.error = null; new.wait_ms = 0; return new; end';
+    create trigger stops_parked before update of phase on ${schema}.sessions for each row
+      when (old.phase = 'parked' and new.phase = 'open' and new.parked_at is not null and new.stop_reason is not null)
+      execute function ${schema}.stops_parked();
+    create function ${schema}.remember_message() returns trigger language plpgsql as 'begin
+      insert into ${schema}.executions (session_id, execution_id) values (new.session_id, new.execution_id)
+      on conflict do nothing; return new; end';
+    create trigger remember_message after insert on ${schema}.commands for each row
+      when (new.release = 1 and new.kind = 'message') execute function ${schema}.remember_message();
+    create function ${schema}.forget_messages() returns trigger language plpgsql as 'begin
+      delete from ${schema}.executions where session_id = old.id; return old; end';
+    create trigger forget_messages after delete on ${schema}.sessions for each row
+      execute function ${schema}.forget_messages();`,
 ];
 
 /** All tables whose rows belong to a session by `session_id`. */
@@ -167,7 +194,9 @@ export const childTables = [
 
 /** Brings the schema up to date; any number of processes may try at once. */
 export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlines): Promise<void> {
-  const version = `select coalesce(max(version), 0) as version from ${schema}.migrations`;
+  // the column came with version 4
+  const version = `select coalesce(max(version), 0) as version, max((to_jsonb(m) ->> 'oldest')::integer) as oldest
+    from ${schema}.migrations m`;
   const found = await onClient(pool, deadlines, (send) => send({ text: version })).catch(
     (error: unknown) => {
       if (isMissingTable(error)) return null;
@@ -188,7 +217,7 @@ export async function migrate(pool: PoolLike, schema: string, deadlines: Deadlin
     await run(
       `create table if not exists ${schema}.migrations (version integer primary key, at timestamptz not null default now())`,
     );
-    const rows = await run<{ version: number }>(version);
+    const rows = await run<Version>(version);
     if (!isBehind(rows, schema)) return;
     const from = rows[0]?.version ?? 0;
     for (const [i, sql] of migrations.entries())
@@ -205,14 +234,21 @@ const MIGRATION_MS = 600_000;
 /** Names this store among the users of advisory locks in the database. */
 const LOCK = 0x6f6e7764;
 
+interface Version {
+  readonly version: number;
+  /** The least version that a release has to know to work with these tables. */
+  readonly oldest: number | null;
+}
+
 function isBehind(rows: readonly unknown[], schema: string): boolean {
-  const { version } = rows[0] as { readonly version: number };
-  if (version > migrations.length)
+  const { version, oldest } = rows[0] as Version;
+  const known = migrations.length;
+  if (version > known && (oldest === null || oldest > known))
     throw new AgentError(
       'store_failed',
       `The tables in schema ${schema} are of version ${version}, and this release of onward knows ` +
-        `versions up to ${migrations.length}. Upgrade onward on this machine.`,
-      { details: { schema, version, known: migrations.length } },
+        `versions up to ${known}. Upgrade onward on this machine.`,
+      { details: { schema, version, known } },
     );
-  return version < migrations.length;
+  return version < known;
 }

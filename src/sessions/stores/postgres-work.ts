@@ -1,4 +1,4 @@
-import type { SessionPhase } from '../session-rows.ts';
+import { READS, type SessionPhase } from '../session-rows.ts';
 import type { Acceptance, NewCommand, SessionStore } from '../session-store.ts';
 import type { Database } from './postgres-pool.ts';
 import { repeatOf } from './session-rules.ts';
@@ -40,13 +40,13 @@ export function sessionWork(db: Database, schema: string): Work {
     opened as (
       update ${schema}.sessions s set ${awake}, updated_at = $2, last_command = s.last_command + 1,
         ${whenNew('tries', '0')}, ${whenNew('deaths', '0')}, ${whenNew('quarantined', 'false')},
-        commands = array_append(s.commands, s.last_command + 1)
+        commands = array_append(s.commands, s.last_command + 1), requires = greatest(s.requires, $12::integer)
       from found where s.id = found.id and exists (select from open_to where not is_full)
         and (not $9::boolean or exists (select from remembered))
       returning s.last_command),
     added as (
-      insert into ${schema}.commands (session_id, number, kind, execution_id, body, at)
-      select $1, last_command, $5, $6, $7, $2 from opened)
+      insert into ${schema}.commands (session_id, number, kind, execution_id, body, at, release)
+      select $1, last_command, $5, $6, $7, $2, ${READS} from opened)
     select phase, exists (select from opened) as accepted,
       exists (select from open_to where is_full) as is_full${durably} from found`;
 
@@ -107,7 +107,7 @@ export function sessionWork(db: Database, schema: string): Work {
 
   return {
     async accept(sessionId, command, { phases, revision = null, maxWaiting }) {
-      const { kind, executionId, body, at, contentHash } = command;
+      const { kind, executionId, body, at, contentHash, requires = 1 } = command;
       const isRemembered = contentHash !== undefined;
       const [found] = await db.run<{ phase: SessionPhase; accepted: boolean; is_full: boolean }>(
         'accept a command',
@@ -124,6 +124,7 @@ export function sessionWork(db: Database, schema: string): Work {
           isRemembered,
           maxWaiting?.commands ?? null,
           maxWaiting?.bytes ?? null,
+          requires,
         ],
         { session: sessionId },
       );

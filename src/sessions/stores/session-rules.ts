@@ -61,8 +61,12 @@ export const isListed = (
   notAgents?.includes(row.agent) !== true;
 
 /** The row with a command more. */
-export const accepted = (row: KeptRow, at: string): KeptRow => ({
+export const accepted = (
+  row: KeptRow,
+  { at, requires = 1 }: Pick<NewCommand, 'at' | 'requires'>,
+): KeptRow => ({
   ...row,
+  requires: Math.max(row.requires, requires),
   ...(row.phase === 'idle' && noAttempts),
   phase: awake(row.phase),
   updatedAt: at,

@@ -30,7 +30,8 @@ export function work(db: SqliteDatabase): Work {
      SELECT key, last_command + 1, ?, ?, ? FROM sessions WHERE id = ?`,
   );
   const openForCommand = db.prepare(
-    `UPDATE sessions SET ${AWAKE}, updated_at = ?, last_command = last_command + 1 WHERE id = ?`,
+    `UPDATE sessions SET ${AWAKE}, updated_at = ?, last_command = last_command + 1, requires = max(requires, ?)
+     WHERE id = ?`,
   );
   const knownHash = db.prepare(
     `SELECT content_hash AS contentHash FROM executions WHERE session = ${KEY} AND execution_id = ?`,
@@ -74,7 +75,8 @@ export function work(db: SqliteDatabase): Work {
   );
 
   return {
-    accept(sessionId, { kind, executionId, body, at, contentHash }, condition) {
+    accept(sessionId, command, condition) {
+      const { kind, executionId, body, at, contentHash, requires = 1 } = command;
       const row = find.get(sessionId) as Found | undefined;
       if (!row) return null;
       const { phase } = row;
@@ -92,7 +94,7 @@ export function work(db: SqliteDatabase): Work {
       addCommand.run(kind, executionId, body, sessionId);
       if (contentHash !== undefined) remember.run(sessionId, executionId, contentHash);
       if (phase === 'idle') newExecution.run(sessionId);
-      openForCommand.run(at, sessionId);
+      openForCommand.run(at, requires, sessionId);
       return { accepted: true, phase };
     },
     nextCommand(sessionId) {

@@ -83,6 +83,22 @@ export const recoveryCases: readonly RigCase[] = [
     },
   },
   {
+    name: 'a command that requires a newer release is left to it, until a commit requires no more',
+    async run({ store, idle, row }) {
+      const { id } = await idle();
+      const lease = { worker: fresh('wrk'), ttlMs: LONG_MS };
+      const newer = { ...command(), requires: 1_000 };
+      await store.accept(id, newer, { phases: ['idle'] });
+      await store.accept(id, { ...command('{}'), requires: 1 }, { phases: ['open'] });
+      same((await row(id)).requires, 1_000, 'what the session requires');
+      same(await store.claim(id, lease), null, 'a claim');
+      const held = await store.claim(id, { ...lease, reads: 1_000 });
+      const { token, revision } = found(held, 'a claim by a newer release');
+      await store.commit({ sessionId: id, token, revision, root: root(), end: 'handover' });
+      same((await row(id)).requires, 1, 'after a commit that requires no more');
+    },
+  },
+  {
     name: 'a session that requires a newer release is neither listed nor given',
     async run({ store, open, held, row, take }) {
       const owner = fresh('own');

@@ -1,0 +1,222 @@
+import { join } from 'node:path';
+import { SessionRuntime } from 'onward';
+import { postgresStore } from 'onward/stores/postgres';
+import { sqliteStore } from 'onward/stores/sqlite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ada, oldAgent } from '../setup/old-sessions.ts';
+import { newSchema, query, server } from '../setup/postgres-stores.ts';
+import { releases, type ReleaseProcess } from '../setup/release-processes.ts';
+import { sqlitePlace } from '../setup/sessions.ts';
+
+let both: Awaited<ReturnType<typeof releases>>;
+beforeAll(async () => {
+  both = await releases();
+}, 60_000);
+afterAll(() => both.remove());
+
+const wait = { ...ada, wait: true };
+const status = async (process: ReleaseProcess, id: string): Promise<string> =>
+  (await process.call<{ status: string }>('get', id, ada)).status;
+
+/** A process of 0.1.0 that made the tables, and one of this release that brought them up to date. */
+async function oldBeforeNew(): Promise<{
+  schema: string;
+  place: { connectionString: string; schema: string };
+  older: ReleaseProcess;
+  newer: ReleaseProcess;
+}> {
+  const schema = newSchema();
+  const place = { connectionString: server.url, schema };
+  const older = await both.start('0.1.0', place);
+  await older.call('create', { ...ada, id: 'first' });
+  await older.call('send', 'first', 'work*1', wait);
+  const newer = await both.start('this release', place);
+  expect(await status(newer, 'first')).toBe('completed');
+  return { schema, place, older, newer };
+}
+
+/** No call of a tool began twice. */
+function expectOnce(): void {
+  const calls = both.effects().map(([, executionId, callId]) => `${executionId} ${callId}`);
+  expect(calls.length).toBe(new Set(calls).size);
+}
+
+describe('0.1.0 beside this release on one PostgreSQL', () => {
+  it('both work on the same sessions: nothing is lost, and nothing runs twice', async () => {
+    const { older, newer, place } = await oldBeforeNew();
+    const another = await both.start('this release', place);
+    const processes = [older, newer, another];
+    for (const process of processes) await process.call('start');
+    const ids = Array.from({ length: 6 }, (_, i) => `s-${i}`);
+    for (const [i, id] of ids.entries()) await processes[i % 3]!.call('create', { ...ada, id });
+    for (let turn = 0; turn < 4; turn++)
+      await Promise.all(
+        ids.map(async (id, i) => {
+          const process = processes[(i + turn) % 3]!;
+          const options = { ...wait, executionId: `${place.schema}-${id}-${turn}` };
+          const session = await process.call('send', id, turn === 2 ? 'slow*1' : 'work*3', options);
+          expect(session).toMatchObject({ status: 'completed' });
+        }),
+      );
+    for (const id of ids) {
+      const [seen, asOld] = [await newer.call('get', id, ada), await older.call('get', id, ada)];
+      // 4 turns: 3 of 3 calls and one of 1, each with its message and its answer
+      expect(seen).toMatchObject({ status: 'completed', stepCount: 14, messageCount: 28 });
+      expect(asOld).toMatchObject({ status: 'completed', stepCount: 14, messageCount: 28 });
+    }
+    const mine = both.effects().filter(([, executionId]) => executionId.startsWith(place.schema));
+    expect(new Set(mine.map(([by]) => by))).toEqual(new Set(['0.1.0', 'this release']));
+    expect(mine).toHaveLength(6 * 10);
+    expectOnce();
+  }, 60_000);
+
+  it('0.1.0 that is killed at work is taken over, and its unfinished call is not run again', async () => {
+    const { older, newer, schema } = await oldBeforeNew();
+    await older.call('create', { ...ada, id: 's' });
+    void older.call('send', 's', 'slow*3', { ...wait, executionId: schema }).catch(() => {});
+    const begun = () => both.effects().filter(([, id]) => id === schema).length;
+    await expect.poll(begun).toBe(1);
+    await older.kill();
+    await newer.call('start');
+    await expect.poll(() => status(newer, 's'), { timeout: 20_000 }).toBe('failed');
+    expect(begun()).toBe(1);
+    expect(await newer.call('send', 's', 'work*1', wait)).toMatchObject({ status: 'completed' });
+  }, 40_000);
+
+  it('a process of 0.1.0 that starts after the upgrade says what to do, and does no harm', async () => {
+    const { newer, place } = await oldBeforeNew();
+    const late = await both.start('0.1.0', place);
+    const calls: readonly (readonly [string, ...unknown[]])[] = [
+      ['get', 'first', ada],
+      ['send', 'first', 'work*1', ada],
+      ['recover'],
+    ];
+    for (const call of calls)
+      await expect(late.call(...call)).rejects.toThrow(
+        /version 4.*knows versions up to 1.*Upgrade onward/,
+      );
+    expect(await newer.call('send', 'first', 'work*1', wait)).toMatchObject({
+      status: 'completed',
+    });
+  }, 30_000);
+
+  it('0.1.0 never takes what it would spoil: grants, closed executions, waits, quarantine, parked', async () => {
+    const { older, newer, schema } = await oldBeforeNew();
+    const stop = { ...wait, executionId: `${schema}-limit` };
+    await newer.call('create', { ...ada, id: 'granted' });
+    await newer.call('send', 'granted', 'work*6', stop);
+    expect(await status(newer, 'granted')).toBe('stopped');
+    // a client of this release that works on nothing
+    const store = postgresStore({ connectionString: server.url, schema });
+    onTestFinished(() => store.close());
+    const idle = { start() {}, add() {}, isFull: false, waiting: 0, drain: async () => {} };
+    const client = new SessionRuntime({ store, agents: [oldAgent()], queue: idle });
+    for (const id of ['closed', 'waiting', 'alone', 'parked']) {
+      await client.create({ ...ada, id });
+      await client.send(id, 'work*1', ada);
+    }
+    await client.resume('granted', { ...ada, grant: { steps: 4 } });
+    const marks: readonly (readonly [string, string])[] = [
+      ['closed', `close_reason = 'x', requires = 2`],
+      ['waiting', `wait_ms = 600000, leased_until = clock_timestamp()`],
+      ['alone', `quarantined = true`],
+      ['parked', `phase = 'parked', parked_at = updated_at, error = 'too often', tries = 5`],
+    ];
+    for (const [id, mark] of marks)
+      await query(`update "${schema}".sessions set ${mark} where id = $1`, [id]);
+    await older.call('recover');
+    for (const id of ['granted', ...marks.map(([name]) => name)])
+      expect([id, await older.call('claim', id)]).toEqual([id, null]);
+
+    expect(await store.find('granted')).toMatchObject({ requires: 2, worker: null });
+    await expect(older.call('send', 'parked', 'work*1', ada)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await store.find('parked')).toMatchObject({ phase: 'parked', error: 'too often' });
+    await older.call('stop', 'parked', ada);
+    expect(await store.find('parked')).toMatchObject({ phase: 'open', parkedAt: null });
+    await newer.call('start');
+    await expect.poll(() => status(newer, 'parked'), { timeout: 20_000 }).toBe('stopped');
+    await expect.poll(() => status(newer, 'granted'), { timeout: 20_000 }).toBe('completed');
+    // with the record of the grant the session stays with this release
+    expect(await store.find('granted')).toMatchObject({ requires: 2 });
+    expect(await client.get('granted', ada)).toMatchObject({ grantLog: [{ grant: { steps: 4 } }] });
+    await client.send('granted', 'work*1', ada);
+    expect(await older.call('claim', 'granted')).toBeNull();
+    expectOnce();
+  }, 60_000);
+
+  it('an answer that 0.1.0 takes does not wake what is parked', async () => {
+    const { older, newer, schema } = await oldBeforeNew();
+    await newer.call('create', { ...ada, id: 's' });
+    await newer.call('send', 's', 'pay*1', wait);
+    const mark = `phase = 'parked', parked_at = updated_at, error = 'too often', tries = 5`;
+    await query(`update "${schema}".sessions set ${mark} where id = 's'`);
+    await older.call('approve', 's', 'call_0_0', ada);
+    const [row] = await query(`select phase from "${schema}".sessions where id = 's'`);
+    expect(row).toEqual({ phase: 'parked' });
+  }, 30_000);
+
+  it('a message that 0.1.0 accepted is remembered, and forgotten with its session', async () => {
+    const { older, newer, schema } = await oldBeforeNew();
+    await older.call('create', { ...ada, id: 's' });
+    const first = `${schema}-one`;
+    await older.call('send', 's', 'work*1', { ...wait, executionId: first });
+    await older.call('send', 's', 'work*1', { ...wait, executionId: `${schema}-two` });
+    const again = newer.call('send', 's', 'work*1', { ...wait, executionId: first });
+    await expect(again).rejects.toMatchObject({ code: 'conflict' });
+    const runs = both.effects().filter(([, executionId]) => executionId === first);
+    expect(runs).toHaveLength(1);
+    await older.call('delete', 's', ada);
+    expect(await query(`select 1 from "${schema}".executions where session_id = 's'`)).toEqual([]);
+  }, 30_000);
+
+  it('several processes that upgrade the tables at once take turns', async () => {
+    const place = { connectionString: server.url, schema: newSchema() };
+    const older = await both.start('0.1.0', place);
+    await older.call('create', { ...ada, id: 's' });
+    const stores = Array.from({ length: 6 }, () => postgresStore(place));
+    onTestFinished(async () => {
+      await Promise.all(stores.map((store) => store.close()));
+    });
+    const rows = await Promise.all(stores.map((store) => store.find('s')));
+    expect(rows.map((row) => row?.requires)).toEqual(rows.map(() => 1));
+    const versions = await query(
+      `select array_agg(version order by version) as all from "${place.schema}".migrations`,
+    );
+    expect(versions).toEqual([{ all: [1, 2, 3, 4] }]);
+    expect(await older.call('send', 's', 'work*1', wait)).toMatchObject({ status: 'completed' });
+  }, 30_000);
+});
+
+describe('a later release that upgrades the tables of PostgreSQL', () => {
+  it.each([
+    ['leaves this one working, unless it says otherwise', 'default', true],
+    ['says that this one cannot work with them', '99', false],
+  ])('%s', async (_name, oldest, isWorking) => {
+    const place = { connectionString: server.url, schema: newSchema() };
+    const before = postgresStore(place);
+    await before.find('s');
+    await query(
+      `insert into "${place.schema}".migrations (version, oldest) values (99, ${oldest})`,
+    );
+    const store = postgresStore(place);
+    onTestFinished(async () => {
+      await Promise.all([before.close(), store.close()]);
+    });
+    if (isWorking) expect(await store.find('s')).toBeNull();
+    else await expect(store.find('s')).rejects.toThrow('Upgrade onward on this machine');
+  });
+});
+
+describe('0.1.0 on a SQLite file of this release', () => {
+  it('refuses it with a message that says what to do', async () => {
+    const place = sqlitePlace();
+    const path = join(place.folder, 'sessions.db');
+    const store = sqliteStore({ path });
+    await store.find('s');
+    await store.close();
+    const older = await both.start('0.1.0', { path });
+    await expect(older.call('get', 's', ada)).rejects.toThrow(/newer release.*Upgrade onward/);
+  });
+});
