@@ -1,6 +1,11 @@
-/** The only source of time. `now` is milliseconds since the epoch, with fractions where the platform has them. */
+/**
+ * The only source of time. `now` is milliseconds since the epoch, with fractions where the platform has them: the wall
+ * clock, which people and servers set forward and back.
+ */
 export interface Clock {
   now(): number;
+  /** Milliseconds from any start, which only grow and follow no change of the wall clock. Limits count these. */
+  monotonic?(): number;
   /** Calls `fn` once after `ms` milliseconds unless the returned function cancels it. */
   after(ms: number, fn: () => void): () => void;
 }
@@ -28,6 +33,7 @@ export const systemClock: Clock = {
     offset = wall - performance.now();
     return wall;
   },
+  monotonic: () => performance.now(),
   after(ms, fn): () => void {
     let timer: ReturnType<typeof setTimeout>;
     const arm = (left: number): void => {
@@ -40,6 +46,35 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** A clock that cannot tell monotonic time may go back, and then counts nothing. */
+export function monotonicOf(clock: Clock): () => number {
+  if (clock.monotonic) return () => clock.monotonic?.() ?? 0;
+  let last = clock.now();
+  let counted = 0;
+  return () => {
+    const now = clock.now();
+    counted += Math.max(0, now - last);
+    last = now;
+    return counted;
+  };
+}
+
+/** No wall clock is followed further into a future that an earlier process wrote down. */
+const LONGEST_LEAD_MS = 7 * 86_400_000;
+
+/**
+ * The time of one stretch of work: the wall clock as it is now, or `notBefore` where that is later, and monotonic time
+ * from then on. Whatever happens to the wall clock, it never goes back and never jumps.
+ */
+export function stretchTime(clock: Clock, notBefore: number = 0): () => number {
+  const wall = clock.now();
+  const lead = notBefore - wall;
+  const isLater = lead > 0 && lead <= LONGEST_LEAD_MS;
+  const monotonic = monotonicOf(clock);
+  const offset = (isLater ? notBefore : wall) - monotonic();
+  return () => monotonic() + offset;
+}
 
 let formattedMs = Number.NaN;
 let formatted = '';

@@ -17,7 +17,7 @@ import {
   type RunInput,
 } from './enter-run.ts';
 import { agentAsTool, type AsToolOptions } from './nested-agent.ts';
-import { keepIds } from './open-run.ts';
+import { keepForNextStep } from './open-run.ts';
 import { handover, eventStream } from './run-streams.ts';
 import { Run, type ResumeOptions, type RunOptions } from './run.ts';
 
@@ -115,7 +115,7 @@ export function createAgent(options: AgentOptions): Agent {
       } finally {
         run.dispose();
       }
-      if (run.state.status === 'in_progress') keepIds(run);
+      if (run.state.status === 'in_progress') keepForNextStep(run);
       else end(run);
       return run.state;
     },

@@ -11,7 +11,7 @@ import type { GrantedBy } from './give-grant.ts';
 import { checkApprovals } from './approvals.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
 import { checkAgentName } from './nested-agent.ts';
-import { reopen, startExecution, takeUp } from './open-run.ts';
+import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
 import { Run, type DurableOptions, type RunOptions } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 
@@ -88,13 +88,7 @@ const grantedBy = (run: Run, { by, granted }: DurableOptions): GrantedBy => ({
 /** Between calls of `nextStep` the wall clock runs on; a restored state starts it anew. */
 export function continueByHand(run: Run): void {
   checkAgentName(run.agent, run.state);
-  const { executionStartedAt, execution } = run.state;
-  takeUp(run);
-  if (executionStartedAt !== null)
-    run.state = run.state.with({
-      executionStartedAt,
-      execution: { ...run.state.execution, stretchSeconds: execution.stretchSeconds },
-    });
+  takeUpInTime(run);
 }
 
 /** `by` is who asked for it, `at` when: kept as `execution.stopRequest`. */
@@ -112,9 +106,8 @@ export function stopOpen(
   checkAgentName(definition, state);
   if (!isOpen(state.status)) return state;
   const run = new Run(definition, bus, state, options);
-  const { executionStartedAt } = state;
-  takeUp(run);
-  run.state = run.state.with({ executionStartedAt });
+  takeUpInTime(run);
+  if (state.executionStartedAt === null) run.state = run.state.with({ executionStartedAt: null });
   const reason = run.redactor.text(options.reason ?? 'a stop was requested');
   const { by, at = isoTime(run.now()) } = options;
   run.cancellation.cancel({ by: 'user', reason, at, ...(by !== undefined && { requestedBy: by }) });

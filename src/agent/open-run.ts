@@ -5,7 +5,7 @@ import { AgentError } from '../errors/agent-error.ts';
 import { uuid } from '../ids.ts';
 import { AgentState } from './agent-state.ts';
 import { AgentStatus } from './agent-status.ts';
-import { newExecution } from './execution.ts';
+import { newExecution, type Execution } from './execution.ts';
 import { giveGrant, type GrantedBy } from './give-grant.ts';
 import type { Run } from './run.ts';
 
@@ -45,12 +45,28 @@ export function takeUp(run: Run, grant?: Grants, granted?: GrantedBy): void {
   identify(run);
 }
 
-/** Saves the next call of `nextStep` from reading all steps again. */
-export function keepIds(run: Run): void {
+/** For the next call of `nextStep`: it need not read all steps again, and its time is counted from the same moment. */
+export function keepForNextStep(run: Run): void {
   idsKept.set(run.state, run.usedIds);
+  timesKept.set(run.state.execution, run.now);
 }
 
 const idsKept = new WeakMap<AgentState, Set<string>>();
+/** By the accounts: a state with one more message has the same. */
+const timesKept = new WeakMap<Execution, Run['now']>();
+
+/** Takes up an execution whose time runs on: a restored state has none, and starts anew. */
+export function takeUpInTime(run: Run): void {
+  const { executionStartedAt, execution } = run.state;
+  run.now = (executionStartedAt !== null && timesKept.get(execution)) || run.now;
+  takeUp(run);
+  if (executionStartedAt === null) return;
+  const { stretchSeconds } = execution;
+  run.state = run.state.with({
+    executionStartedAt,
+    execution: { ...run.state.execution, stretchSeconds },
+  });
+}
 
 /** From the conversation too: a slim state has all messages of an open execution, and not all its steps. */
 function idsUsedIn({ messages, steps, execution, unfinishedStep }: AgentState): Set<string> {

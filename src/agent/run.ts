@@ -1,5 +1,5 @@
 import { Cancellation, type CancelCause } from '../cancellation.ts';
-import { isoTime, syncSystemClock, type Clock } from '../clock.ts';
+import { isoTime, msOf, stretchTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
@@ -64,6 +64,8 @@ export class Run implements CallFrame {
   /** How much of the conversation earlier runs have begun with. */
   readonly messagesBefore: number;
   state: AgentState;
+  /** Milliseconds since the epoch, by the wall clock of the beginning: it follows no change of that clock. */
+  now: () => number;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
   /** A complete text of the model that nobody has heard of yet. */
@@ -101,11 +103,12 @@ export class Run implements CallFrame {
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
+    this.now = timeOf(agent, state, parent);
     this.events = new RunEvents({
       bus,
       wiretap: options.wiretap,
       parent: parent?.events ?? null,
-      clock: agent.clock,
+      now: () => this.now(),
       redactor: this.redactor,
       outlet: this.journal,
     });
@@ -114,9 +117,6 @@ export class Run implements CallFrame {
 
   get clock(): Clock {
     return this.agent.clock;
-  }
-  now(): number {
-    return this.agent.clock.now();
   }
 
   requestStop(reason: string): void {
@@ -194,6 +194,14 @@ export class Run implements CallFrame {
     signal.addEventListener('abort', cancel, { once: true });
     this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/** What an open execution has written down is not in the future, whichever machine continues it. */
+function timeOf({ clock }: AgentDefinition, state: AgentState, parent: Run | null): () => number {
+  if (parent?.clock === clock) return parent.now;
+  const { updatedAt } = state.execution;
+  const isNew = state.status === 'pending' || updatedAt === null;
+  return stretchTime(clock, isNew ? 0 : msOf(updatedAt));
 }
 
 /** A session aborts with who asked, others with a text or anything else. */

@@ -67,8 +67,8 @@ export function broadcastSessions(
   const report =
     (channel: string) =>
     (drop: Drop): void => {
-      if (Date.now() - reportedAt < REPORT_MS) return;
-      reportedAt = Date.now();
+      if (performance.now() - reportedAt < REPORT_MS) return;
+      reportedAt = performance.now();
       reportDrop(drop, { broadcaster, channel });
     };
   const adapterFor = (

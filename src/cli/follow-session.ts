@@ -55,11 +55,11 @@ export async function followSession(
 
   const unsubscribe = await runtime.subscribe(sessionId, { owner }, (event) => {
     if (event.event.executionId !== executionId) return;
-    heardAt = Date.now();
+    heardAt = performance.now();
     void queue(() => take(event));
   });
   const timer = setInterval(() => {
-    if (Date.now() - heardAt >= LOOK_MS) void queue(readLog);
+    if (performance.now() - heardAt >= LOOK_MS) void queue(readLog);
   }, LOOK_MS);
   return {
     catchUp: () => queue(readLog),

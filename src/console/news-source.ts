@@ -12,11 +12,11 @@ export function withNews(source: EnvelopeSource, tell: () => void, round: number
     ...source,
     key: `${source.key ?? ''} ${round}`,
     open(sink, place) {
-      let last = 0;
+      let last = Number.NEGATIVE_INFINITY;
       let timer: ReturnType<typeof setTimeout> | null = null;
       const now = (): void => {
         timer = null;
-        last = Date.now();
+        last = performance.now();
         tell();
       };
       const leave = source.open(
@@ -26,7 +26,7 @@ export function withNews(source: EnvelopeSource, tell: () => void, round: number
             sink.envelope(envelope);
             // pieces of text and of arguments take no number
             if (envelope.seq === null || timer !== null) return;
-            timer = setTimeout(now, Math.max(0, last + quietMs - Date.now()));
+            timer = setTimeout(now, Math.max(0, last + quietMs - performance.now()));
           },
         },
         place,

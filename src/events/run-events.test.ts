@@ -19,7 +19,7 @@ function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {
     bus: createEventBus(),
     wiretap: undefined,
     parent: null,
-    clock: { now: () => Date.parse('2026-01-16T12:00:00.000Z'), after: () => () => {} },
+    now: () => Date.parse('2026-01-16T12:00:00.000Z'),
     redactor: defaultRedactor,
     outlet: null,
     ...options,

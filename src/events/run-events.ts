@@ -1,4 +1,4 @@
-import { isoTime, type Clock } from '../clock.ts';
+import { isoTime } from '../clock.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { AgentEvent, AgentEventType, EventListener, FieldsOf } from './agent-event.ts';
 import { tell, type EventBus } from './event-bus.ts';
@@ -8,7 +8,7 @@ export interface RunEventsOptions {
   readonly bus: EventBus;
   readonly wiretap: EventListener | undefined;
   readonly parent: RunEvents | null;
-  readonly clock: Clock;
+  readonly now: () => number;
   readonly redactor: Redactor;
   readonly outlet: EventOutlet | null;
 }
@@ -49,14 +49,14 @@ export class RunEvents {
 
   /** Call only after `wants`; `index` is given for chunks, which count by themselves. */
   emit<T extends AgentEventType>(type: T, fields: FieldsOf<T>, index?: number): void {
-    const { outlet, clock } = this.#options;
+    const { outlet, now } = this.#options;
     const note: EventNote = {
       type,
       agentId: this.#agentId,
       parentAgentId: this.#parentAgentId,
       executionId: this.#executionId,
       index: index ?? this.#nextIndex(),
-      at: isoTime(clock.now()),
+      at: isoTime(now()),
       fields,
     };
     if (outlet === null) return this.#deliver(eventOf(note));

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { monotonicOf, type Clock } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { ApiRefusal } from './refusal.ts';
 
@@ -24,13 +24,12 @@ export function rateLimiter(
       '{ requests, seconds } above 0, or null',
     );
   const perMs = requests / (seconds * 1000);
+  const monotonic = monotonicOf(clock);
   const buckets = new Map<string, { readonly left: number; readonly at: number }>();
   return (owner) => {
-    const now = clock.now();
+    const now = monotonic();
     const known = buckets.get(owner);
-    const left = known
-      ? Math.min(requests, known.left + Math.max(0, now - known.at) * perMs)
-      : requests;
+    const left = known ? Math.min(requests, known.left + (now - known.at) * perMs) : requests;
     const isTaken = left >= 1;
     // set anew, so that the map is in the order of use
     buckets.delete(owner);

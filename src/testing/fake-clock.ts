@@ -6,6 +6,9 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Moves time on without firing timers: as if the process had slept. */
   jump(ms: number): void;
+  /** Sets the wall clock forward, or back where negative: `now()` moves, `monotonic()` and timers do not. */
+  jumpWall(ms: number): void;
+  monotonic(): number;
   readonly pendingTimers: number;
 }
 
@@ -17,9 +20,11 @@ interface Timer {
 /** A clock that stands still until it is told to move. */
 export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): FakeClock {
   let now = typeof start === 'number' ? start : msOf(start);
+  let ahead = 0;
   const timers = new Set<Timer>();
   return {
-    now: () => now,
+    now: () => now + ahead,
+    monotonic: () => now,
     after(ms, fn): () => void {
       const timer = { at: now + ms, fn };
       timers.add(timer);
@@ -41,6 +46,9 @@ export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): 
     },
     jump(ms): void {
       now += ms;
+    },
+    jumpWall(ms): void {
+      ahead += ms;
     },
     get pendingTimers() {
       return timers.size;

@@ -65,7 +65,8 @@ class Reading implements RunLog {
   #before: { readonly event: AgentEvent; readonly at: number } | null = null;
 
   take(event: AgentEvent): void {
-    const at = msOf(event.at);
+    // the machine that continued may have been behind the one before
+    const at = Math.max(msOf(event.at), this.#before?.at ?? 0);
     const open = this.gaps.at(-1);
     // after a pause or an end nothing happens until somebody takes it up
     if (open?.to === null) open.to = at;

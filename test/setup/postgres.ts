@@ -24,9 +24,10 @@ const NOBODY = 65534;
  * A throw-away PostgreSQL out of node_modules, on a free port; `ONWARD_TEST_POSTGRES` names one that runs already
  * instead. It goes when `stop` is called and when this process ends, however it ends.
  */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
   const given = process.env['ONWARD_TEST_POSTGRES'];
-  if (given) return { url: given, kill: null, restart: async () => {}, stop: async () => {} };
+  if (given && !options.env)
+    return { url: given, kill: null, restart: async () => {}, stop: async () => {} };
   const { initdb, postgres } = await binaries();
   // PostgreSQL refuses to run as root
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -35,7 +36,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     if (user.uid) chownSync(folder, user.uid, user.gid);
     initialize(initdb, folder, user);
     for (let tries = 1; ; tries++) {
-      const server = await start(postgres, folder, user);
+      const server = await start(postgres, folder, user, options.env ?? {});
       if ('url' in server) return server;
       if (tries === PORT_TRIES) throw new Error(`PostgreSQL did not start: ${server.output}`);
     }
@@ -43,6 +44,11 @@ export async function startPostgres(): Promise<TestPostgres> {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+export interface PostgresOptions {
+  /** Added to the environment of the server: then it is always one of ours. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 interface User {
@@ -85,7 +91,7 @@ function initialize(initdb: string, folder: string, user: User): void {
 const keeper = `
   const { spawn, spawnSync } = require('node:child_process');
   const fs = require('node:fs');
-  const { command, args, user, folder, log } = JSON.parse(process.argv[1]);
+  const { command, args, user, folder, log, env } = JSON.parse(process.argv[1]);
   const output = fs.openSync(log, 'w');
   let server;
   let isStopping = false;
@@ -93,7 +99,7 @@ const keeper = `
   let starts = 0;
   const start = () => {
     isKilled = false;
-    server = spawn(command, args, { ...user, cwd: folder, stdio: ['ignore', output, output] });
+    server = spawn(command, args, { ...user, cwd: folder, env: { ...process.env, ...env }, stdio: ['ignore', output, output] });
     server.on('exit', (code) => {
       if (isKilled) return;
       // processes of the one before may need a moment to end
@@ -133,6 +139,7 @@ async function start(
   command: string,
   folder: string,
   user: User,
+  env: Readonly<Record<string, string>>,
 ): Promise<TestPostgres | { readonly output: string }> {
   const port = await freePort();
   const settings = {
@@ -143,7 +150,7 @@ async function start(
   };
   const args = ['-D', join(folder, 'data'), '-p', String(port)];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
-  const job = { command, args, user, folder, log: join(folder, 'log') };
+  const job = { command, args, user, folder, log: join(folder, 'log'), env };
   // a group of its own: Ctrl-C must reach it through us
   const child = spawn(process.execPath, ['-e', keeper, JSON.stringify(job)], {
     stdio: ['pipe', 'pipe', 'ignore'],

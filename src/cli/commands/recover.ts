@@ -69,10 +69,10 @@ async function untilIdle(
   const patienceMs = wait ? leaseMs + 1_000 : 0;
   const isWaitedFor = ({ id }: SessionRow): boolean => {
     if (progress.taken.has(id)) return true;
-    const since = progress.seen.get(id) ?? Date.now();
+    const since = progress.seen.get(id) ?? performance.now();
     progress.seen.set(id, since);
     // a process that died loses its lease in that time; one that lives keeps it
-    return Date.now() - since < patienceMs;
+    return performance.now() - since < patienceMs;
   };
   for (let isFirst = true; ; isFirst = false) {
     const found = await runtime.recover();

@@ -17,19 +17,19 @@ export interface BusyComposerProps extends Omit<ComposerProps, 'busyText'> {
 export function BusyComposer(props: BusyComposerProps): ReactElement {
   const { trace, stepCount, maxSteps, since, ...own } = props;
   const isBusy = own.isBusy === true;
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => performance.now());
   // the working time as it was told, and when: pauses are not part of it
   const [told, setTold] = useState({ trace, at: now });
-  if (told.trace !== trace) setTold({ trace, at: Date.now() });
+  if (told.trace !== trace) setTold({ trace, at: performance.now() });
   useEffect(() => {
     if (!isBusy) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    setNow(performance.now());
+    const timer = setInterval(() => setNow(performance.now()), 1_000);
     return () => clearInterval(timer);
   }, [isBusy]);
   if (!isBusy) return <Composer {...own} />;
   const worked = trace ? trace.totals.seconds.used * 1000 + Math.max(0, now - told.at) : null;
-  const elapsed = worked ?? (since === null ? null : now - Date.parse(since));
+  const elapsed = worked ?? (since === null ? null : Math.max(0, Date.now() - Date.parse(since)));
   const limit = trace?.totals.steps.limit ?? maxSteps;
   // failed calls of the model have numbers too, but the limit does not count them
   const step = (trace?.totals.steps.used ?? stepCount) + 1;

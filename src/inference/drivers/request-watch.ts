@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import { monotonicOf, type Clock } from '../../clock.ts';
 import { invalidOption } from '../../errors/agent-error.ts';
 import type { ErrorReport } from '../../errors/error-record.ts';
 
@@ -34,6 +34,7 @@ export class RequestWatch {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
   readonly #clock: Clock;
+  readonly #monotonic: () => number;
   readonly #idleMs: number;
   readonly #follow: () => void = () => this.#end();
   #close: (() => void) | null = null;
@@ -47,9 +48,10 @@ export class RequestWatch {
   constructor(caller: AbortSignal, firstMs: number, idleMs: number, clock: Clock) {
     this.#caller = caller;
     this.#clock = clock;
+    this.#monotonic = monotonicOf(clock);
     this.#idleMs = idleMs;
     this.#limitMs = firstMs;
-    this.#since = clock.now();
+    this.#since = this.#monotonic();
     if (caller.aborted) this.#controller.abort(caller.reason);
     else caller.addEventListener('abort', this.#follow, { once: true });
     this.#arm(firstMs);
@@ -73,7 +75,7 @@ export class RequestWatch {
 
   /** A piece of the answer is waited for. What the reader does between two pieces is not the model's silence. */
   listen(): void {
-    if (this.#hasBegun) this.#since = this.#clock.now();
+    if (this.#hasBegun) this.#since = this.#monotonic();
     this.#isListening = true;
   }
 
@@ -83,7 +85,7 @@ export class RequestWatch {
     if (!isAnswer || this.#hasBegun) return;
     this.#hasBegun = true;
     this.#limitMs = this.#idleMs;
-    this.#since = this.#clock.now();
+    this.#since = this.#monotonic();
     this.#stopTimer();
     this.#arm(this.#idleMs);
   }
@@ -116,7 +118,7 @@ export class RequestWatch {
     if (!Number.isFinite(ms)) return;
     this.#stopTimer = this.#clock.after(ms, () => {
       const left = this.#isListening
-        ? this.#limitMs - (this.#clock.now() - this.#since)
+        ? this.#limitMs - (this.#monotonic() - this.#since)
         : this.#limitMs;
       if (left > 0) return this.#arm(left);
       this.#silence = {

@@ -114,7 +114,7 @@ class Listening {
 
   readonly #onError = (data: unknown): void => {
     const code = codeOf(data);
-    if (code !== null) this.#said = { code, at: Date.now() };
+    if (code !== null) this.#said = { code, at: performance.now() };
   };
 
   #awaitConfirmation(): void {
@@ -156,7 +156,7 @@ class Listening {
 
   #cause(): number | null {
     const said = this.#said;
-    return said && Date.now() - said.at < CAUSE_MS ? said.code : null;
+    return said && performance.now() - said.at < CAUSE_MS ? said.code : null;
   }
 
   #offline(error: SourceError): void {

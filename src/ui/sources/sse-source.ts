@@ -44,11 +44,11 @@ async function stayConnected(
   let failures = 0;
   let retryMs: number | null = null;
   let lastId: string | null = null;
-  let beganAt = 0;
+  let beganAt: number | null = null;
   sink.connection('connecting');
   const hear: Hearing = {
     began: () => {
-      beganAt = Date.now();
+      beganAt = performance.now();
       sink.connection('live');
     },
     message: (message) => {
@@ -70,8 +70,8 @@ async function stayConnected(
     if (signal.aborted) return;
     const reason = reasonOf(options.url, thrown);
     // a server that takes the connection only to drop it is left alone longer each time as well
-    failures = beganAt > 0 && Date.now() - beganAt >= steadyMs ? 0 : failures + 1;
-    beganAt = 0;
+    failures = beganAt !== null && performance.now() - beganAt >= steadyMs ? 0 : failures + 1;
+    beganAt = null;
     // the first loss is mostly a blink: only the second try that fails is told
     const isLost = failures >= 2 || reason.isFinal;
     if (isLost || reason.code === 'unreadable') sink.failed(reason);
