@@ -107,6 +107,7 @@ it('no migration is ever edited: add a new one at the end', () => {
     'e28e8f2ac50d77dd',
     'b132655ae3058e0c',
     'ed910dd3f828bef8',
+    'dbadcd27a3b8428d',
   ]);
 });
 

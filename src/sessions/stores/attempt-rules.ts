@@ -5,6 +5,8 @@ import type { KeptRow } from './session-rules.ts';
 /** The times of a lease, by the clock of the store. */
 export interface LeaseTime {
   readonly leasedUntil: number;
+  /** How long the lease is good without a beat. Release 0.1.0 did not say. */
+  readonly leaseMs?: number;
   /** Added where a lease ran out or a try failed: before that nobody may claim the session. */
   readonly waitMs: number;
 }
@@ -29,9 +31,21 @@ export const withAttempts = <T extends KeptLease>(session: T): T => ({
 
 const firstFields: Partial<SessionRow> = { ...noAttempts, closeReason: null, requires: 1 };
 
-/** Whether a worker may claim the session now. */
-export const isFree = ({ row, leasedUntil, waitMs }: KeptLease, now: number): boolean =>
-  row.phase === 'open' && ((row.worker === null && waitMs === 0) || leasedUntil + waitMs <= now);
+/** Whether a worker may claim the session now; `isOut` judges a lease that a worker holds. */
+export const isFree = <T extends KeptLease>(
+  session: T,
+  now: number,
+  isOut: (held: T) => boolean,
+): boolean =>
+  session.row.phase === 'open' &&
+  (session.row.worker === null ? isWaitOver(session, now) : isOut(session));
+
+/** A clock that is set back must not make a wait longer: whose beginning is in the future is over. */
+const isWaitOver = ({ leasedUntil, waitMs }: LeaseTime, now: number): boolean =>
+  waitMs === 0 || now >= leasedUntil + waitMs || now < leasedUntil - SET_BACK_MS;
+
+/** A clock that says less than before by more than this was set back. */
+export const SET_BACK_MS = 1_000;
 
 /** Whether only a worker that runs nothing else may claim it: a lease that ran out counts already. */
 export const needsQuarantine = ({

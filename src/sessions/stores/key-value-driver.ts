@@ -26,7 +26,10 @@ export interface KeyValueDriver {
   list(range: KeyValueRange): readonly KeyValueEntry[] | Promise<readonly KeyValueEntry[]>;
   /** Makes all changes at once if the value of `check` is still that one (null: not there), else none and says false. */
   write(changes: readonly KeyValueChange[], check: KeyValueChange): boolean | Promise<boolean>;
-  /** Milliseconds since the epoch, for leases. Default: the clock of this machine. */
+  /**
+   * Milliseconds since the epoch, for leases. Default: the clock of this machine. It may be set forward and back: each
+   * process also counts for itself how long a lease was not renewed.
+   */
   now?(): number | Promise<number>;
   close?(): void | Promise<void>;
 }

@@ -4,17 +4,22 @@ import { uuid } from '../../ids.ts';
 import { claimed, isFree, released, requested } from './attempt-rules.ts';
 import type { KeyValues } from './key-value-driver.ts';
 import { type KeptSession, ownerIn, under } from './key-value-layout.ts';
+import type { LeaseWatch, SeenLease } from './lease-watch.ts';
 import { change, sessionsIn } from './key-value-session.ts';
 import { perOwner, turns, urgentOf } from './owner-turns.ts';
-import { shownRow } from './session-rules.ts';
+import { shownRow, signalOf } from './session-rules.ts';
 
-type Work = Pick<SessionStore, 'request' | 'claim' | 'release' | 'urgent' | 'recoverable'>;
+type Work = Pick<
+  SessionStore,
+  'request' | 'claim' | 'release' | 'renew' | 'urgent' | 'recoverable'
+>;
 
 /** Owners of one page: each costs a trip to the database. */
 const MOST_OWNERS = 50;
 
 /** Who works on a session, and what becomes of tries that fail. */
-export function keyValueWork(kv: KeyValues): Work {
+export function keyValueWork(kv: KeyValues, watch: LeaseWatch): Work {
+  const isOut = (session: KeptSession): boolean => watch.isOut(seen(session));
   let upgrade: Promise<void> | null = null;
   const upgraded = (): Promise<void> => {
     upgrade ??= indexOldSessions(kv).catch((error: unknown) => {
@@ -32,16 +37,32 @@ export function keyValueWork(kv: KeyValues): Work {
         const next = requested(session, request);
         return next === session ? { result } : { result, next };
       }),
-    claim: (sessionId, lease) =>
-      change(kv, sessionId, [], async (session) => {
+    async claim(sessionId, lease) {
+      const next = await change(kv, sessionId, [], async (session) => {
         const now = await kv.now();
-        if (!session || !isFree(session, now)) return { result: null };
+        if (!session || !isFree(session, now, isOut)) return { result: null };
         const row = claimed(session.row, lease, (session.row.token || someToken()) + 1);
         if (!row) return { result: null };
-        const { ttlMs, waitMs = 0 } = lease;
-        const next = { ...session, row, leasedUntil: now + ttlMs, waitMs };
-        return { result: shownRow(row, true), next };
-      }),
+        const { ttlMs: leaseMs, waitMs = 0 } = lease;
+        const taken = { ...session, row, leasedUntil: now + leaseMs, leaseMs, waitMs };
+        return { result: taken, next: taken };
+      });
+      if (next) watch.wrote(seen(next));
+      return next && shownRow(next.row, true);
+    },
+    async renew({ worker, ttlMs, leases }) {
+      const renewed = leases.map(({ sessionId, token }) =>
+        change(kv, sessionId, [], async (session) => {
+          if (session?.row.worker !== worker || session.row.token !== token) return { result: [] };
+          const leasedUntil = (await kv.now()) + ttlMs;
+          const next = { ...session, leasedUntil, leaseMs: ttlMs };
+          return { result: [next], next };
+        }),
+      );
+      const held = (await Promise.all(renewed)).flat();
+      for (const session of held) watch.wrote(seen(session));
+      return held.map(({ row }) => signalOf(row));
+    },
     release: (sessionId, token, release) =>
       change(kv, sessionId, [], async (session) => {
         if (!session) return { result: false };
@@ -52,8 +73,10 @@ export function keyValueWork(kv: KeyValues): Work {
       }),
     async urgent(query) {
       await upgraded();
+      const askedAt = watch.now;
       const now = await kv.now();
-      const isFreeNow = (session: KeptSession): boolean => isFree(session, now);
+      watch.sweeps(askedAt, now);
+      const isFreeNow = (session: KeptSession): boolean => isFree(session, now, isOut);
       const stopping = await sessionsIn(kv, under('stopping'), isFreeNow);
       const expired = await sessionsIn(kv, under('worker'), isFreeNow);
       const all = new Map([...stopping, ...expired].map((session) => [session.row.id, session]));
@@ -61,16 +84,28 @@ export function keyValueWork(kv: KeyValues): Work {
     },
     async recoverable(query) {
       await upgraded();
-      return recoverableIn(kv, query);
+      return recoverableIn(kv, query, isOut);
     },
   };
 }
 
-async function recoverableIn(kv: KeyValues, query: RecoverableQuery): Promise<RecoverablePage> {
+const seen = ({ row, leasedUntil: until, leaseMs = 0, waitMs }: KeptSession): SeenLease => ({
+  id: row.id,
+  token: row.token,
+  until,
+  leaseMs,
+  waitMs,
+});
+
+async function recoverableIn(
+  kv: KeyValues,
+  query: RecoverableQuery,
+  isOut: (session: KeptSession) => boolean,
+): Promise<RecoverablePage> {
   const { agent, limit, reads = READS, afterOwner } = query;
   const now = await kv.now();
   const isWanted = (session: KeptSession): boolean =>
-    isFree(session, now) && session.row.requires <= reads;
+    isFree(session, now, isOut) && session.row.requires <= reads;
   const { owners, isEnd } = await ownersOf(kv, agent, Math.min(limit, MOST_OWNERS), afterOwner);
   const most = perOwner(limit, owners.length);
   const found = await Promise.all(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mapDriver } from '../../../test/setup/key-values.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
 import type { NewSessionRow } from '../session-rows.ts';
 import { keyValueStore } from './key-value.ts';
@@ -76,15 +77,20 @@ describe('the key-value store', () => {
       await expect(call).rejects.toMatchObject({ code: 'store_failed', message: /closed/ });
   });
 
-  it('measures leases by the clock of the driver', async () => {
-    let now = 1_000;
-    const store = keyValueStore({ ...mapDriver(), now: () => now });
+  it('counts for itself how long a lease was not renewed, whatever the clock of the driver says', async () => {
+    const clock = fakeClock();
+    let ahead = 0;
+    const now = (): number => clock.monotonic() + ahead;
+    const store = keyValueStore({ ...mapDriver(), now }, { clock });
     await store.create(session('s'));
     await store.accept('s', message(1), { phases: ['idle'] });
     await store.claim('s', { worker: 'a', ttlMs: 15_000 });
-    now += 14_999;
-    expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toBeNull();
-    now += 1;
+    clock.jump(14_999);
+    for (ahead of [86_400_000, 0, -86_400_000]) {
+      expect(await store.urgent({ agents: ['support'], limit: 9 })).toEqual([]);
+      expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toBeNull();
+    }
+    clock.jump(1);
     expect(await store.urgent({ agents: ['support'], limit: 9 })).toEqual(['s']);
     expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toMatchObject({ worker: 'b' });
   });

@@ -1,3 +1,4 @@
+import { type Clock, monotonicOf } from '../../clock.ts';
 import { whole } from '../../errors/agent-error.ts';
 import { utf8Bytes } from '../../json.ts';
 import type {
@@ -32,6 +33,7 @@ import {
   sizeOf,
 } from './key-value-upkeep.ts';
 import { keyValueWork } from './key-value-work.ts';
+import { LeaseWatch } from './lease-watch.ts';
 import {
   accepted,
   answered,
@@ -63,6 +65,8 @@ export interface KeyValueStoreOptions {
   readonly codec?: StoreCodec;
   /** The largest text of one row. Default 16 MiB. */
   readonly maxBytes?: number;
+  /** By whose monotonic time this process counts how long a lease was not renewed. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -75,6 +79,7 @@ export function keyValueStore(
 ): SessionStore {
   const { codec } = options;
   const kv = keyValues(driver);
+  const watch = new LeaseWatch(options.clock && monotonicOf(options.clock));
   const isLeased = ({ row, leasedUntil }: KeptSession, now: number): boolean =>
     row.worker !== null && leasedUntil > now;
   const holders = (worker: string): Promise<KeptSession[]> =>
@@ -159,17 +164,7 @@ export function keyValueStore(
         };
       });
     },
-    ...keyValueWork(kv),
-    async renew({ worker, ttlMs, leases }) {
-      const renewed = leases.map(({ sessionId, token }) =>
-        change(kv, sessionId, [], async (session) => {
-          if (session?.row.worker !== worker || session.row.token !== token) return { result: [] };
-          const leasedUntil = (await kv.now()) + ttlMs;
-          return { result: [signalOf(session.row)], next: { ...session, leasedUntil } };
-        }),
-      );
-      return (await Promise.all(renewed)).flat();
-    },
+    ...keyValueWork(kv, watch),
     async signals(worker) {
       return (await holders(worker)).map(({ row }) => signalOf(row));
     },

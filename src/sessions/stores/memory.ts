@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, monotonicOf, systemClock } from '../../clock.ts';
 import { whole } from '../../errors/agent-error.ts';
 import { utf8Bytes } from '../../json.ts';
 import type { SessionRow } from '../session-rows.ts';
@@ -45,6 +45,7 @@ export interface MemoryStoreOptions {
 /** Keeps sessions as long as the process lives: for tests, and for pages that keep nothing. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const { codec, clock = systemClock } = options;
+  const now = monotonicOf(clock);
   const sessions = new Map<string, MemorySession>();
   /** Of the whole store, so that a session made anew under an old id shares no token with it. */
   let lastToken = 0;
@@ -59,12 +60,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     return [...sessions.values()];
   };
   const isLeased = ({ row, leasedUntil }: MemorySession): boolean =>
-    row.worker !== null && leasedUntil > clock.now();
+    row.worker !== null && leasedUntil > now();
   const shown = (session: MemorySession): SessionRow => shownRow(session.row, isLeased(session));
-  const free = (): MemorySession[] => {
-    const now = clock.now();
-    return every().filter((session) => isFree(session, now));
-  };
+  const isOut = ({ leasedUntil, waitMs }: MemorySession): boolean => leasedUntil + waitMs <= now();
+  const free = (): MemorySession[] => every().filter((session) => isFree(session, now(), isOut));
   const signalsOf = (worker: string): MemorySession[] =>
     every().filter(({ row }) => row.worker === worker);
 
@@ -140,12 +139,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 
     async claim(sessionId, lease) {
       const session = find(sessionId);
-      if (!session || !isFree(session, clock.now())) return null;
+      if (!session || !isFree(session, now(), isOut)) return null;
       const row = claimed(session.row, lease, lastToken + 1);
       if (!row) return null;
       lastToken += 1;
       session.row = row;
-      session.leasedUntil = clock.now() + lease.ttlMs;
+      session.leasedUntil = now() + lease.ttlMs;
       session.waitMs = lease.waitMs ?? 0;
       return shown(session);
     },
@@ -153,7 +152,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const session = find(sessionId);
       if (!session) return false;
       const hasMore = session.commands.length > 0;
-      const next = released(session, token, release, { now: clock.now(), hasMore });
+      const next = released(session, token, release, { now: now(), hasMore });
       if (next) Object.assign(session, next);
       return next !== null;
     },
@@ -162,7 +161,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         const session = find(sessionId);
         return session?.row.worker === worker && session.row.token === token ? [session] : [];
       });
-      for (const session of held) session.leasedUntil = clock.now() + ttlMs;
+      for (const session of held) session.leasedUntil = now() + ttlMs;
       return held.map(({ row }) => signalOf(row));
     },
     async signals(worker) {

@@ -1,6 +1,7 @@
 import { QUARANTINE_DEATHS, READS, type SessionRow } from '../session-rows.ts';
-import type { LeaseSignal, RecoverablePage, SessionStore } from '../session-store.ts';
-import { CLOSING_REQUIRES } from './attempt-rules.ts';
+import type { LeaseRequest, LeaseSignal, RecoverablePage, SessionStore } from '../session-store.ts';
+import { CLOSING_REQUIRES, SET_BACK_MS } from './attempt-rules.ts';
+import { LeaseWatch, type SeenLease } from './lease-watch.ts';
 import { isLockedOut } from './postgres-errors.ts';
 import type { Database } from './postgres-pool.ts';
 import { integer, sessionColumns } from './postgres-reads.ts';
@@ -12,8 +13,15 @@ type Leases = Pick<
 
 const later = (from: string, ms: string): string => `${from} + ${ms} * interval '1 millisecond'`;
 const ttl = (param: string): string => later('clock_timestamp()', `${param}::float8`);
-const isFree = `s.phase = 'open' and ((s.worker is null and s.wait_ms = 0)
-  or ${later('s.leased_until', 's.wait_ms')} <= clock_timestamp())`;
+/** Whether no worker holds the session and its wait is over; one that begins in the future is: the clock was set back. */
+const isFree = `s.phase = 'open' and s.worker is null and (s.wait_ms = 0 or clock_timestamp()
+  not between ${later('s.leased_until', `-${SET_BACK_MS}`)} and ${later('s.leased_until', 's.wait_ms')})`;
+/** Whether a lease might have run out: it has by the clock of the server, or was written before that was set back. */
+const isDoubtful = `s.phase = 'open' and s.worker is not null and (s.leased_until <= clock_timestamp()
+  or (s.lease_ms > 0 and ${later('s.leased_until', `-(s.lease_ms + ${SET_BACK_MS})`)} > clock_timestamp()))`;
+const millis = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+const until = millis('s.leased_until');
+const leaseColumns = `s.id, s.token::float8 as token, ${until} as until, s.lease_ms as "leaseMs", s.wait_ms as "waitMs"`;
 /** The least time that a heartbeat has, however short the lease is. */
 const LEAST_BEAT_MS = 500;
 /** The next poll comes soon. */
@@ -27,15 +35,20 @@ const signalColumns =
 /** Who works on a session, and what becomes of tries that fail. Each statement locks one session at a time, by id. */
 export function sessionLeases(db: Database, schema: string): Leases {
   const { durably, surely, hastily, patiently } = db;
+  const watch = new LeaseWatch();
 
   // a token that a crash of the server takes back would be given twice
   const claimText = `update ${schema}.sessions s set token = nextval('${schema}.tokens'), worker = $2,
-      leased_until = ${ttl('$3')}, wait_ms = $4::float8, tries = s.tries + 1,
+      leased_until = ${ttl('$3')}, lease_ms = $3::float8, wait_ms = $4::float8, tries = s.tries + 1,
       deaths = s.deaths + case when ${died} and (s.quarantined or s.deaths < ${QUARANTINE_DEATHS}) then 1 else 0 end,
       quarantined = ${needsQuarantine}
-    where s.id = $1 and ${patiently} and ${isFree} and s.requires <= $5::integer
+    where s.id = $1 and ${patiently} and ((${isFree})
+        or (s.phase = 'open' and s.worker is not null and s.token = $7::bigint and ${until} = $8::float8))
+      and s.requires <= $5::integer
       and ($6::boolean or s.stop_reason is not null or not ${needsQuarantine})
-    returning ${sessionColumns}${surely}`;
+    returning ${sessionColumns}, ${until} as until${surely}`;
+  const heldText = `select ${leaseColumns} from ${schema}.sessions s
+    where s.id = $1 and s.phase = 'open' and s.worker is not null`;
 
   const held = `s.id = $1 and ${patiently} and s.token = $2::bigint and s.worker is not null`;
   const retryText = `update ${schema}.sessions s set worker = null, leased_until = clock_timestamp(), error = $3,
@@ -61,9 +74,9 @@ export function sessionLeases(db: Database, schema: string): Leases {
   const renewText = `with held as (
       select s.id from ${named('$3', '$4')} where s.worker = $1 for update of s skip locked),
     renewed as (
-      update ${schema}.sessions s set leased_until = ${ttl('$2')}
+      update ${schema}.sessions s set leased_until = ${ttl('$2')}, lease_ms = $2::float8
       from held where s.id = held.id
-      returning ${signalColumns})
+      returning ${signalColumns}, ${until} as until, s.wait_ms as "waitMs")
     select *${hastily} from renewed`;
   const stillHeldText = `select ${signalColumns} from ${named('$2', '$3')} where s.worker = $1`;
 
@@ -87,34 +100,54 @@ export function sessionLeases(db: Database, schema: string): Leases {
       select array(select id from found order by turn, updated_at, id limit $3::integer) as ids,
         (select owner from owners where n = $3::integer) as "afterOwner"`;
   };
+  // whether a doubtful lease has run out is judged here, not there
   const urgentText = `with stopping as (
-      select s.id, row_number() over (order by s.updated_at, s.id) as place from ${schema}.sessions s
-      where s.stop_reason is not null and ${isFree} and s.requires <= $2::integer
+      select ${leaseColumns}, s.worker is null as "isFree", row_number() over (order by s.updated_at, s.id) as place
+      from ${schema}.sessions s
+      where s.stop_reason is not null and ((${isFree}) or (${isDoubtful})) and s.requires <= $2::integer
       order by s.updated_at, s.id limit $3::integer),
     expired as (
-      select s.id, row_number() over (order by s.leased_until, s.updated_at, s.id) as place from ${schema}.sessions s
-      where s.worker is not null and s.stop_reason is null and ${isFree} and s.requires <= $2::integer
-        and s.agent = any($1::text[])
+      select ${leaseColumns}, false as "isFree",
+        row_number() over (order by s.leased_until, s.updated_at, s.id) as place from ${schema}.sessions s
+      where s.stop_reason is null and ${isDoubtful} and s.requires <= $2::integer and s.agent = any($1::text[])
       order by s.leased_until, s.updated_at, s.id limit $3::integer)
-    select id from (select id, 0 as kind, place from stopping union all select id, 1, place from expired) u
-    order by kind, place limit $3::integer`;
+    select ${millis('clock_timestamp()')} as now, coalesce((select json_agg(u order by u.kind, u.place) from (
+      select 0 as kind, * from stopping union all select 1, * from expired) u), '[]') as found`;
+
+  /** Null where the session cannot be had as it was seen, false where it is locked. */
+  async function claim(
+    sessionId: string,
+    { worker, ttlMs, waitMs = 0, alone = false, reads = READS }: LeaseRequest,
+    seen: Pick<SeenLease, 'token' | 'until'> | null,
+  ): Promise<SessionRow | null | false> {
+    const values = [sessionId, worker, ttlMs, waitMs, integer(reads), alone];
+    const rows = await db
+      .run<Claimed>(
+        'claim a session',
+        claimText,
+        [...values, seen?.token ?? null, seen?.until ?? null],
+        { session: sessionId },
+      )
+      .catch((error: unknown) => {
+        if (isLockedOut(error)) return null;
+        throw error;
+      });
+    if (!rows) return false;
+    const [claimed] = rows;
+    if (!claimed) return null;
+    const { set_config: _, until: end, ...row } = claimed;
+    watch.wrote({ id: row.id, token: row.token, until: end, leaseMs: ttlMs, waitMs });
+    return row;
+  }
 
   return {
-    async claim(sessionId, { worker, ttlMs, waitMs = 0, alone = false, reads = READS }) {
-      const [claimed] = await db
-        .run<SessionRow & { set_config?: string }>(
-          'claim a session',
-          claimText,
-          [sessionId, worker, ttlMs, waitMs, integer(reads), alone],
-          { session: sessionId },
-        )
-        .catch((error: unknown) => {
-          if (isLockedOut(error)) return []; // it cannot be had now
-          throw error;
-        });
-      if (!claimed) return null;
-      const { set_config: _, ...row } = claimed;
-      return row;
+    async claim(sessionId, lease) {
+      const seen = watch.outAsSeen(sessionId);
+      const row = await claim(sessionId, lease, seen);
+      if (row !== null) return row || null;
+      const [held] = await db.read<SeenLease>('look at a lease', heldText, [sessionId]);
+      if (!held || (seen && isSame(seen, held)) || !watch.isOut(held)) return null;
+      return (await claim(sessionId, lease, held)) || null;
     },
     async release(sessionId, token, release) {
       const [text, ...values] =
@@ -138,9 +171,16 @@ export function sessionLeases(db: Database, schema: string): Leases {
         isRepeatable: true,
         timeoutMs: Math.max(LEAST_BEAT_MS, ttlMs / 3),
       };
-      const run = (text: string, given: readonly unknown[]): Promise<LeaseSignal[]> =>
-        db.run('renew leases', text, given, how);
-      const renewed = (await run(renewText, [worker, ttlMs, ...values])).map(signalOf);
+      const run = <Row extends LeaseSignal>(text: string, given: readonly unknown[]) =>
+        db.run<Row>('renew leases', text, given, how);
+      const extended = await run<LeaseSignal & Pick<SeenLease, 'until' | 'waitMs'>>(renewText, [
+        worker,
+        ttlMs,
+        ...values,
+      ]);
+      for (const { sessionId: id, ...lease } of extended)
+        watch.wrote({ ...lease, id, leaseMs: ttlMs });
+      const renewed = extended.map(signalOf);
       if (renewed.length === leases.length) return renewed;
       const done = new Set(renewed.map(({ token }) => token));
       const held = await run(stillHeldText, [worker, ...values]);
@@ -156,8 +196,12 @@ export function sessionLeases(db: Database, schema: string): Leases {
       ),
     async urgent({ agents, limit, reads = READS }) {
       const values = [agents, integer(reads), integer(limit)];
-      const rows = await db.read<{ id: string }>('find work', urgentText, values);
-      return rows.map(({ id }) => id);
+      const askedAt = watch.now;
+      const [sweep] = await db.read<Sweep>('find work', urgentText, values);
+      if (!sweep) return [];
+      watch.sweeps(askedAt, sweep.now);
+      const free = sweep.found.filter((lease) => lease.isFree || watch.isOut(lease));
+      return free.slice(0, limit).map(({ id }) => id);
     },
     async recoverable({ agent, limit, reads = READS, afterOwner }) {
       const [page] = await db.read<RecoverablePage>(
@@ -169,6 +213,19 @@ export function sessionLeases(db: Database, schema: string): Leases {
     },
   };
 }
+
+type Claimed = SessionRow & { readonly set_config?: string; readonly until: number };
+
+interface Sweep {
+  readonly now: number;
+  /** Stops first. */
+  readonly found: readonly (SeenLease & { readonly isFree: boolean })[];
+}
+
+const isSame = (
+  a: Pick<SeenLease, 'token' | 'until'>,
+  b: Pick<SeenLease, 'token' | 'until'>,
+): boolean => a.token === b.token && a.until === b.until;
 
 /** Without the column that sets what the transaction waits for. */
 const signalOf = ({ sessionId, token, stopReason, pauseReason }: LeaseSignal): LeaseSignal => ({

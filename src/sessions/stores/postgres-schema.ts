@@ -178,6 +178,7 @@ const migrations: readonly ((schema: string) => string)[] = [
       delete from ${schema}.executions where session_id = old.id; return old; end';
     create trigger forget_messages after delete on ${schema}.sessions for each row
       execute function ${schema}.forget_messages();`,
+  (schema) => `alter table ${schema}.sessions add column lease_ms float8 not null default 0;`,
 ];
 
 /** All tables whose rows belong to a session by `session_id`. */

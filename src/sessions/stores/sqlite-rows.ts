@@ -1,5 +1,6 @@
 import type { SessionRow } from '../session-rows.ts';
 import type { SessionStore } from '../session-store.ts';
+import { bootId, machineMs } from './machine-time.ts';
 
 type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune' | 'expire'>;
 
@@ -36,7 +37,8 @@ export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' WHEN 'p
 
 /** Every column of a session under the name it has in {@link SessionRow}. */
 export const SESSION: string = `id, owner, agent, ${STATUS} AS status, phase, execution_id AS executionId, head, revision, token,
-  worker, leased_until AS leasedUntil, stop_reason AS stopReason, pause_reason AS pauseReason,
+  worker, leased_until AS leasedUntil, lease_token AS leaseToken, lease_boot AS leaseBoot, lease_end AS leaseEnd,
+  lease_ms AS leaseMs, stop_reason AS stopReason, pause_reason AS pauseReason,
   message_count AS messageCount, step_count AS stepCount, seq, tries, deaths, quarantined, error, parked_at AS parkedAt,
   close_reason AS closeReason, requires, created_at AS createdAt, updated_at AS updatedAt`;
 
@@ -47,15 +49,42 @@ export const SIGNAL = `id AS sessionId, token, stop_reason AS stopReason, pause_
 
 export const RECEIPT = `phase, stop_reason AS stopReason, pause_reason AS pauseReason`;
 
+interface KeptLease {
+  readonly leasedUntil: number;
+  readonly leaseToken: number;
+  readonly leaseBoot: string;
+  readonly leaseEnd: number;
+  readonly leaseMs: number;
+}
+
+const isOtherBoot = bootId === '' ? 'FALSE' : `lease_boot NOT IN ('', '${bootId}')`;
+
+/**
+ * Whether a lease has run out and its wait is over. By the machine's own time, of which no lease can have more left than
+ * it began with; one of a release that knows no such time by the wall clock. The parameters are {@link leaseTimes}.
+ */
+export const OUT: string = `CASE WHEN lease_token = token
+  THEN ${isOtherBoot} OR ? NOT BETWEEN lease_end - lease_ms AND lease_end + wait_ms - 1
+  ELSE leased_until + wait_ms <= ? END`;
+
+export const leaseTimes = (): readonly [number, number] => [machineMs(), Date.now()];
+
+function isGood(token: number, lease: KeptLease): boolean {
+  const { leasedUntil, leaseToken, leaseBoot, leaseEnd, leaseMs } = lease;
+  if (leaseToken !== token) return leasedUntil > Date.now();
+  const now = machineMs();
+  const isThisBoot = leaseBoot === '' || bootId === '' || leaseBoot === bootId;
+  return isThisBoot && now < leaseEnd && now >= leaseEnd - leaseMs;
+}
+
 export function sessionRow(found: unknown): SessionRow {
-  const { leasedUntil, quarantined, ...row } = found as Omit<
-    SessionRow,
-    'isLeased' | 'isQuarantined'
-  > & { leasedUntil: number; quarantined: number };
+  const { leasedUntil, leaseToken, leaseBoot, leaseEnd, leaseMs, quarantined, ...row } =
+    found as Omit<SessionRow, 'isLeased' | 'isQuarantined'> & KeptLease & { quarantined: number };
+  const lease = { leasedUntil, leaseToken, leaseBoot, leaseEnd, leaseMs };
   return {
     ...row,
     isQuarantined: quarantined === 1,
-    isLeased: row.worker !== null && leasedUntil > Date.now(),
+    isLeased: row.worker !== null && isGood(row.token, lease),
   };
 }
 

@@ -202,6 +202,13 @@ export const migrations: readonly string[] = [
     UNION SELECT session, execution_id FROM commands WHERE kind = 'message'
     UNION SELECT key, execution_id FROM sessions WHERE execution_id IS NOT NULL;
   `,
+  // leased_until stays for a release that goes by the wall clock; these are of the lease with that token
+  `
+  ALTER TABLE sessions ADD COLUMN lease_token INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN lease_boot TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN lease_end INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /**

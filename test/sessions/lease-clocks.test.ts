@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SessionStore } from '../../src/sessions/session-store.ts';
+import { keyValueStore } from '../../src/sessions/stores/key-value.ts';
+import { memoryStore } from '../../src/sessions/stores/memory.ts';
+import { postgresStore } from '../../src/sessions/stores/postgres.ts';
+import { sqliteStore } from '../../src/sessions/stores/sqlite.ts';
+import { faketimeLibrary, NO_FAKETIME, shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
+import { mapDriver } from '../setup/key-values.ts';
+import { HOUR, jumps, LEASE_MS, leasesUnder, type LeaseReport } from '../setup/lease-clocks.ts';
+import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
+import { sqlitePlace } from '../setup/sessions.ts';
+
+/** Where the database is: under a clock that can be set, where there is libfaketime. */
+let server: TestPostgres;
+let serverWall: ShiftedWall | null = null;
+const opened: SessionStore[] = [];
+
+beforeAll(async () => {
+  serverWall = faketimeLibrary === null ? null : shiftedWall();
+  server = await startPostgres(serverWall ? { env: serverWall.env } : {});
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(opened.map((store) => store.close()));
+  await server?.stop();
+  serverWall?.remove();
+}, 60_000);
+
+const openPostgres = (): SessionStore => {
+  const store = postgresStore({ connectionString: server.url, schema: 'lease_clocks' });
+  opened.push(store);
+  return store;
+};
+
+const realNow = Date.now.bind(Date);
+afterEach(() => vi.restoreAllMocks());
+/** Sets the wall clock of this process. */
+const setWall = (ms: number): void =>
+  void vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ms);
+
+type Three = readonly [SessionStore, SessionStore, () => SessionStore];
+
+/** As three processes see each store. */
+const stores: Readonly<Record<string, () => Three>> = {
+  memory() {
+    const store = memoryStore();
+    return [store, store, () => store];
+  },
+  'key-value'() {
+    const driver = mapDriver();
+    return [keyValueStore(driver), keyValueStore(driver), () => keyValueStore(driver)];
+  },
+  sqlite() {
+    const path = `${sqlitePlace().folder}/leases.db`;
+    const open = (): SessionStore => {
+      const store = sqliteStore({ path });
+      opened.push(store);
+      return store;
+    };
+    return [open(), open(), open];
+  },
+  postgres: () => [openPostgres(), openPostgres(), openPostgres],
+};
+
+function check(name: string, report: LeaseReport): void {
+  const { isKept, diedFor, lateFor, waitedFor } = report;
+  const told = `${name}: ${JSON.stringify(report)}`;
+  expect(isKept, told).toBe(true);
+  expect(diedFor, told).toBeGreaterThanOrEqual(LEASE_MS * 0.9);
+  expect(diedFor, told).toBeLessThan(LEASE_MS + 2_000);
+  expect(lateFor, told).toBeLessThan(LEASE_MS + 2_000);
+  expect(waitedFor, told).toBeLessThan(2_000);
+}
+
+describe('the clock of the processes is set', () => {
+  it.each(jumps)(
+    'by %d ms: a worker that beats keeps its session, and no other does',
+    async (jump) => {
+      const reports = await Promise.all(
+        Object.entries(stores).map(async ([name, open]) => {
+          const report = await leasesUnder(open(), () => setWall(jump));
+          return [name, report] as const;
+        }),
+      );
+      for (const [name, report] of reports) check(name, report);
+    },
+  );
+});
+
+describe('the clock of the database is set', () => {
+  it.each(jumps)('by %d ms, of a key-value driver', async (jump) => {
+    let ahead = 0;
+    const driver = { ...mapDriver(), now: () => realNow() + ahead };
+    const open = (): SessionStore => keyValueStore(driver);
+    check('key-value', await leasesUnder([open(), open(), open], () => void (ahead = jump)));
+  });
+
+  it.skipIf(faketimeLibrary === null).each(jumps)('by %d ms, of PostgreSQL', async (jump) => {
+    const report = await leasesUnder(stores['postgres']!(), () => serverWall?.jump(jump));
+    check('postgres', report);
+  });
+
+  it.runIf(faketimeLibrary === null)('of PostgreSQL', (context) => context.skip(NO_FAKETIME));
+
+  it.skipIf(faketimeLibrary === null)(
+    'again and again, forth and back: a worker that beats loses no session of PostgreSQL',
+    async () => {
+      const offsets = [HOUR, -HOUR, -24 * HOUR, 24 * HOUR];
+      let n = 0;
+      const timer = setInterval(() => serverWall?.jump(offsets[n++ % 4] ?? 0), 90);
+      try {
+        const report = await leasesUnder(stores['postgres']!(), () => {});
+        expect(report.isKept).toBe(true);
+        expect(report.diedFor).toBeGreaterThanOrEqual(LEASE_MS * 0.9);
+        expect(report.diedFor).toBeLessThan(LEASE_MS + 2_000);
+      } finally {
+        clearInterval(timer);
+      }
+    },
+  );
+});
