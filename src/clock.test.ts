@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentBuilder } from './agent/agent-builder.ts';
-import { isoTime, msOf, syncSystemClock, systemClock } from './clock.ts';
+import {
+  isoTime,
+  monotonicOf,
+  msOf,
+  stretchTime,
+  syncSystemClock,
+  systemClock,
+  type Clock,
+} from './clock.ts';
 import { DeterministicDriver } from './testing/deterministic-driver.ts';
+import { fakeClock } from './testing/fake-clock.ts';
 
 const HOUR = 3_600_000;
 
@@ -114,4 +123,47 @@ describe('isoTime and msOf', () => {
     }
     expect(msOf('2026-01-16T12:00:00.000Z')).toBe(1_768_564_800_000);
   });
+});
+
+describe('stretchTime', () => {
+  const DAY = 24 * HOUR;
+
+  it.each([-DAY, -HOUR, HOUR, DAY])('stays where it is when the wall is set by %d ms', (jump) => {
+    const clock = fakeClock(10 * DAY);
+    const now = stretchTime(clock);
+    clock.jump(5);
+    clock.jumpWall(jump);
+    expect(now()).toBe(10 * DAY + 5);
+    expect(stretchTime(clock)()).toBe(10 * DAY + 5 + jump);
+  });
+
+  it.each([
+    ['what was written in the past', 9 * DAY, 10 * DAY],
+    ['what was written in the future', 11 * DAY, 11 * DAY],
+    ['a future that no clock is wrong by', 20 * DAY, 10 * DAY],
+    ['what is no time', Number.NaN, 10 * DAY],
+  ])('begins behind %s', (_what, notBefore, expected) => {
+    const clock = fakeClock(10 * DAY);
+    const now = stretchTime(clock, notBefore);
+    expect(now()).toBe(expected);
+    clock.jump(7);
+    expect(now()).toBe(expected + 7);
+  });
+
+  it('of the system clock, is the time and follows no jump', () => {
+    const now = stretchTime(systemClock);
+    expect(Math.abs(now() - Date.now())).toBeLessThan(150);
+    const real = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => real() - HOUR);
+    for (let i = 0; i < 40; i++) systemClock.now();
+    expect(Math.abs(now() - real())).toBeLessThan(150);
+  });
+});
+
+it('monotonicOf counts only what a clock without monotonic time moves forward', () => {
+  let now = 1_000;
+  const clock: Clock = { now: () => now, after: () => () => {} };
+  const monotonic = monotonicOf(clock);
+  const readings = [0, 10, -500, 20, -1, 1].map((ms) => ((now += ms), monotonic()));
+  expect(readings).toEqual([0, 10, 10, 30, 30, 31]);
 });

@@ -43,3 +43,16 @@ it('remembers only so many: the one that was silent longest is forgotten', () =>
   expect(waitOf(() => take('ann'))).toBe('10');
   expect(waitOf(() => take('bob'))).toBeNull();
 });
+
+it.each([-86_400_000, 86_400_000])(
+  'a wall clock that is set by %d ms gives no requests and takes none',
+  async (jump) => {
+    const clock = fakeClock();
+    const take = rateLimiter({ requests: 1, seconds: 10 }, clock);
+    take('ann');
+    clock.jumpWall(jump);
+    expect(waitOf(() => take('ann'))).toBe('10');
+    await clock.advance(10_000);
+    expect(waitOf(() => take('ann'))).toBeNull();
+  },
+);

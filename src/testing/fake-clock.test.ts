@@ -66,4 +66,18 @@ describe('fakeClock', () => {
     await clock.advance(0);
     expect(fired).toEqual([3_600_000]);
   });
+
+  it('a jump of the wall clock moves neither monotonic time nor timers', async () => {
+    const clock = fakeClock(1_000_000);
+    const fired: number[] = [];
+    clock.after(10, () => fired.push(clock.monotonic()));
+    clock.jumpWall(-400_000);
+    expect([clock.now(), clock.monotonic()]).toEqual([600_000, 1_000_000]);
+    await clock.advance(9);
+    expect(fired).toEqual([]);
+    await clock.advance(1);
+    expect(fired).toEqual([1_000_010]);
+    clock.jumpWall(400_000);
+    expect(clock.now()).toBe(1_000_010);
+  });
 });

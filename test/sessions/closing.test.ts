@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { inProcessQueue } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
-import { rolldown } from 'rolldown';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { bundledProgram, startChild } from '../setup/child-program.ts';
 import {
   ann,
   builderWith,
@@ -224,40 +221,15 @@ describe.each(places)('close (%s)', (_name, makePlace) => {
   });
 });
 
-/** The child as plain Node can run it, in the repository, where its packages are found. */
-async function bundled(): Promise<string> {
-  mkdirSync('build', { recursive: true });
-  const folder = mkdtempSync(resolve('build', 'child-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const bundle = await rolldown({
-    input: 'test/setup/session-child.ts',
-    platform: 'node',
-    external: [/^(?![./]|onward(\/|$))/],
-    resolve: { conditionNames: ['onward-source', 'node', 'import', 'default'] },
-    logLevel: 'silent',
-  });
-  const file = join(folder, 'child.mjs');
-  await bundle.write({ file, format: 'esm', codeSplitting: false });
-  await bundle.close();
-  return file;
-}
-
 describe('a process that is told to end', () => {
   it('finishes its step, gives the lease back and exits by itself', async () => {
     const place = sqlitePlace();
-    const child = spawn(process.execPath, [await bundled(), join(place.folder, 'sessions.db')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const gone = once(child, 'exit');
-    const lines: string[] = [];
-    child.stdout
-      .setEncoding('utf8')
-      .on('data', (text: string) => lines.push(...text.trim().split('\n')));
-    await until(() => lines.includes('tool began'));
-    child.kill('SIGTERM');
-    expect(await gone).toEqual([0, null]);
-    expect(lines).toEqual(['tool began', 'tool ended', 'closed']);
+    const program = await bundledProgram('test/setup/session-child.ts');
+    const child = startChild(program, [join(place.folder, 'sessions.db')]);
+    await child.said('tool began');
+    child.process.kill('SIGTERM');
+    expect(await child.gone).toEqual([0, null]);
+    expect(child.lines).toEqual(['tool began', 'tool ended', 'closed']);
     const runtime = runtimeOn(
       place.open(),
       builderWith(followingDriver([toolCall('slow'), final('done')])).build(),

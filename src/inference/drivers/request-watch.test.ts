@@ -26,6 +26,21 @@ describe('RequestWatch', () => {
     expect([watch.isOver, watch.isCancelled, closed]).toEqual([true, false, 1]);
   });
 
+  it.each([-3_600_000, 3_600_000])(
+    'a wall clock that is set by %d ms makes silence neither longer nor shorter',
+    async (jump) => {
+      const { clock, watch } = watched();
+      await clock.advance(40);
+      watch.heard(true);
+      watch.listen();
+      clock.jumpWall(jump);
+      await clock.advance(49);
+      expect(watch.isOver).toBe(false);
+      await clock.advance(1);
+      expect(watch.silence?.message).toBe('The model sent nothing more for 50 ms.');
+    },
+  );
+
   it('what keeps a line open is no answer: the first limit goes on', async () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 9; i++) {

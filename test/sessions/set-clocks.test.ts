@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundledProgram, startChild } from '../setup/child-program.ts';
+import { faketimeLibrary, NO_FAKETIME, shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
+import { HOUR } from '../setup/lease-clocks.ts';
+import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
+import { sqlitePlace } from '../setup/sessions.ts';
+
+const LEASE_MS = 2_000;
+/** What a busy machine may add; a start of Node is part of it. */
+const SLACK_MS = 4_000;
+
+let server: TestPostgres | null = null;
+let serverWall: ShiftedWall | null = null;
+let file = '';
+const removals: (() => void)[] = [];
+beforeAll(async () => {
+  if (faketimeLibrary === null) return;
+  file = await bundledProgram('test/setup/clock-child.ts', (remove) => void removals.push(remove));
+  serverWall = shiftedWall();
+  server = await startPostgres({ env: serverWall.env });
+}, 60_000);
+afterAll(async () => {
+  await server?.stop();
+  serverWall?.remove();
+  for (const remove of removals) remove();
+}, 60_000);
+
+interface Setting {
+  readonly place: readonly string[];
+  readonly wall: ShiftedWall;
+  /** Of the processes. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const ofProcesses = (): Pick<Setting, 'wall' | 'env'> => {
+  const wall = shiftedWall();
+  removals.push(() => wall.remove());
+  return { wall, env: wall.env };
+};
+
+/** Which clock is set, and where the sessions are then. */
+const settings: Readonly<Record<string, (n: number) => Setting>> = {
+  'the clock of the processes, on SQLite': () => ({
+    place: [join(sqlitePlace().folder, 'sessions.db'), ''],
+    ...ofProcesses(),
+  }),
+  'the clock of the processes, on PostgreSQL': (n) => ({
+    place: [server?.url ?? '', `processes_${n}`],
+    ...ofProcesses(),
+  }),
+  'the clock of PostgreSQL': (n) => ({
+    place: [server?.url ?? '', `server_${n}`],
+    wall: serverWall as ShiftedWall, // made before
+    env: {},
+  }),
+};
+
+it.runIf(faketimeLibrary === null)('real clocks are set', (context) => context.skip(NO_FAKETIME));
+
+describe.skipIf(faketimeLibrary === null).each(Object.entries(settings))('%s', (_name, setting) => {
+  it.each([-HOUR, 24 * HOUR])(
+    'is set by %d ms: what a killed worker leaves is taken up within the lease and 2 seconds',
+    async (jump) => {
+      const { place, wall, env } = setting(jump < 0 ? 1 : 2);
+      const worker = startChild(file, ['works', ...place, 'hang'], env);
+      await worker.said('calls the model');
+      worker.process.kill('SIGKILL');
+      await worker.gone;
+      wall.jump(jump);
+      const heir = startChild(file, ['waits', ...place], env);
+      const ms = Number((await heir.said('saw it completed')).split(' ').at(-1));
+      expect(ms).toBeLessThan(LEASE_MS + 2_000 + SLACK_MS);
+    },
+    60_000,
+  );
+
+  it.each([-24 * HOUR, HOUR])(
+    'is set by %d ms while a tool runs: it runs once, and its time is what has passed',
+    async (jump) => {
+      const { place, wall, env } = setting(jump < 0 ? 3 : 4);
+      const worker = startChild(file, ['works', ...place, 'pay'], env);
+      await worker.said('pays');
+      const other = startChild(file, ['waits', ...place], env);
+      await other.said('waits');
+      await wait(200);
+      wall.jump(jump);
+      const done = JSON.parse((await worker.said('done')).slice('done '.length)) as {
+        status: string;
+        stopReason: string;
+        seconds: number;
+        durations: number[];
+      };
+      expect(done).toMatchObject({ status: 'completed', stopReason: 'completed' });
+      expect(done.seconds).toBeGreaterThan(3.9);
+      expect(done.seconds).toBeLessThan(15);
+      for (const ms of done.durations) expect(ms).toBeGreaterThanOrEqual(0);
+      await other.said('saw it completed');
+      expect([...worker.lines, ...other.lines].filter((line) => line === 'pays')).toHaveLength(1);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+import { onTestFinished } from 'vitest';
+
+/** A program of the tests as plain Node can run it, in the repository, where its packages are found. */
+export async function bundledProgram(
+  input: string,
+  whenDone: (remove: () => void) => void = onTestFinished,
+): Promise<string> {
+  mkdirSync('build', { recursive: true });
+  const folder = mkdtempSync(resolve('build', 'child-'));
+  whenDone(() => rmSync(folder, { recursive: true, force: true }));
+  const bundle = await rolldown({
+    input,
+    platform: 'node',
+    external: [/^(?![./]|onward(\/|$))/],
+    resolve: { conditionNames: ['onward-source', 'node', 'import', 'default'] },
+    logLevel: 'silent',
+  });
+  const file = join(folder, 'child.mjs');
+  await bundle.write({ file, format: 'esm', codeSplitting: false });
+  await bundle.close();
+  return file;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** What it has said so far. */
+  readonly lines: readonly string[];
+  /** Resolves with the first line that begins so; rejects when the child ends without one. */
+  said(beginning: string): Promise<string>;
+  readonly gone: Promise<readonly [code: number | null, signal: string | null]>;
+}
+
+/** Runs it until the test is over; `env` is added to the environment, e.g. that of a wall clock that can be set. */
+export function startChild(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Child {
+  const child = spawn(process.execPath, [file, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const gone = once(child, 'exit') as Promise<[number | null, string | null]>;
+  const lines: string[] = [];
+  let rest = '';
+  const news = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    lines.push(...parts);
+    for (const tell of news) tell();
+  });
+  return {
+    process: child,
+    lines,
+    gone,
+    said: (beginning) =>
+      new Promise((done, fail) => {
+        const look = (): void => {
+          const line = lines.find((text) => text.startsWith(beginning));
+          if (line === undefined) return;
+          news.delete(look);
+          done(line);
+        };
+        news.add(look);
+        look();
+        void gone.then(() => fail(new Error(`It ended and said ${JSON.stringify(lines)}.`)));
+      }),
+  };
+}
