@@ -67,6 +67,29 @@ describe('working time', () => {
     expect(state.info.cumulativeExecutionSeconds).toBe(3.5);
   });
 
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%d seconds are refused', (seconds) => {
+    expect(() => AgentState.empty().addExecutionTime(seconds)).toThrow('addExecutionTime');
+  });
+
+  it('what a release wrote that went by a wall clock, below 0, loads as 0', async () => {
+    const { builder, clock } = setUp([
+      toolCalls([{ name: 'work5' }, { name: 'work3' }]),
+      final('done'),
+    ]);
+    const agent = builder.build();
+    const json = JSON.parse(JSON.stringify(await during(clock, 5_000, agent.run('go'))));
+    json.info.cumulativeExecutionSeconds = -3_600;
+    json.execution.cumulativeSeconds = -3_600;
+    json.unfinishedStep.durationMs = -3_600_000;
+    const old = AgentState.from(json);
+    expect(old.execution.cumulativeSeconds).toBe(0);
+    const run = agent.resume(old, { approvals: { call_2: { approve: true } } });
+    const state = await during(clock, 3_000, run);
+    expect(state.execution.cumulativeSeconds).toBe(3);
+    expect(state.info.cumulativeExecutionSeconds).toBe(3);
+    expect(state.steps.at(0)?.durationMs).toBe(3_000);
+  });
+
   it('old documents without the fields load as 0', async () => {
     const { builder, clock } = setUp([final('a'), toolCall('work5'), final('b')]);
     const agent = builder.build();

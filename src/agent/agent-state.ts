@@ -209,6 +209,8 @@ export class AgentState implements AgentStateData {
 
   /** Counts working time for this execution and for the whole session. */
   addExecutionTime(seconds: number): AgentState {
+    if (!(seconds >= 0 && Number.isFinite(seconds)))
+      throw invalidOption('addExecutionTime', seconds, 'seconds, 0 or more');
     const { execution, info } = this;
     return this.with({
       execution: { ...execution, cumulativeSeconds: execution.cumulativeSeconds + seconds },

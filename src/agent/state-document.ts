@@ -26,11 +26,16 @@ export function readStateDocument(json: unknown): AgentStateData {
   return {
     ...document,
     version: STATE_VERSION,
-    info: { ...info, usage: { ...zeroUsage, ...info.usage } },
+    info: {
+      ...info,
+      usage: { ...zeroUsage, ...info.usage },
+      cumulativeExecutionSeconds: time(info.cumulativeExecutionSeconds),
+    },
     // copies all the way down: the state freezes them, and the document stays the caller's
     execution: {
       ...execution,
       usage: { ...zeroUsage, ...execution.usage },
+      cumulativeSeconds: time(execution.cumulativeSeconds),
       grants: { ...execution.grants },
       ...(execution.grantLog && { grantLog: execution.grantLog.map(copyOf) }),
       ...(execution.family && { family: execution.family.map((share) => ({ ...share })) }),
@@ -95,9 +100,13 @@ function readStep(step: AgentStepJSON): AgentStep {
     ...emptyStep,
     ...step,
     usage: { ...zeroUsage, ...step.usage },
+    durationMs: time(step.durationMs ?? 0),
     outcome: readOutcome(step.outcome),
   });
 }
+
+/** Release 0.1.0 counted less than nothing while a wall clock was set back. */
+const time = (counted: number): number => Math.max(0, counted);
 
 const emptyStep: Omit<AgentStep, 'number' | 'toolCalls' | 'outcome'> = {
   id: '',

@@ -61,7 +61,9 @@ if (role === 'works') {
     return session?.status ?? '';
   };
   while ((await status()) !== 'completed') await wait(50);
-  console.log(`saw it completed after ${Math.round(performance.now() - began)}`);
+  const ms = Math.round(performance.now() - began);
+  const { cumulativeExecutionSeconds: seconds } = (await runtime.get('s', owner)).info;
+  console.log(`saw it completed ${JSON.stringify({ ms, seconds })}`);
 }
 await runtime.close();
 await store.close();
