@@ -24,7 +24,7 @@ export { createRedactor, type Redactor, type RedactorOptions } from './errors/re
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export type { AnySchema, JsonSchema, StandardSchema } from './tools/schema.ts';
 export type { Tool, ToolContext, ToolSchema } from './tools/tool.ts';
-export type { ToolResult, ToolResultKind } from './tools/tool-result.ts';
+export type { ApprovalRecord, ToolResult, ToolResultKind } from './tools/tool-result.ts';
 
 // continuation
 export { ContinuationCriteria } from './continuation/continuation-criteria.ts';
@@ -107,7 +107,7 @@ export {
 } from './agent/agent-state.ts';
 export { AgentStatus, statusFacts } from './agent/agent-status.ts';
 export type { AgentStep, StepType } from './agent/agent-step.ts';
-export type { ApprovalAnswer, Approvals } from './agent/approvals.ts';
+export type { ApprovalAnswer, ApprovalBinding, Approvals } from './agent/approval-answer.ts';
 export type { RunInput } from './agent/enter-run.ts';
 export type { Execution, SessionInfo } from './agent/execution.ts';
 export type { Capability, Hook, HookContext } from './agent/hooks.ts';

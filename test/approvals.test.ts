@@ -19,7 +19,16 @@ describe('a call that needs approval', () => {
     expect(state.pause).toEqual({
       kind: 'approval',
       at: expect.any(String),
-      pendingApprovals: [{ callId: 'call_1', tool: 'pay', args: { amount: 5 }, path: [] }],
+      pendingApprovals: [
+        {
+          callId: 'call_1',
+          tool: 'pay',
+          args: { amount: 5 },
+          argsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+          executionId: state.execution.id,
+          path: [],
+        },
+      ],
     });
     expect(state.pendingApprovals).toBe(state.pause?.pendingApprovals);
     expect(state.currentStep).toMatchObject({ number: 1, outcome: null, results: [] });

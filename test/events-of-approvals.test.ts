@@ -26,14 +26,18 @@ describe('the order and content of events', () => {
       'AgentStateUpdated',
       'AgentPaused',
     ]);
-    const pending = { callId: 'call_1', tool: 'pay', args: { eur: 5 }, path: [] };
+    const argsHash = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const { id: executionId } = state.execution;
+    const args = { eur: 5 };
+    const pending = { callId: 'call_1', tool: 'pay', args, argsHash, executionId, path: [] };
     expect(events.slice(-3).map(own)).toEqual([
       {
         type: 'ToolApprovalRequested',
         index: 10,
         tool: 'pay',
         toolCallId: 'call_1',
-        args: { eur: 5 },
+        args,
+        argsHash,
       },
       { type: 'AgentStateUpdated', index: 11, status: 'paused', stepCount: 0 },
       {

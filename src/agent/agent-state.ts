@@ -20,6 +20,7 @@ import {
   type Execution,
   type SessionInfo,
 } from './execution.ts';
+import { namedApprovals } from './named-approvals.ts';
 import { readStateDocument } from './state-document.ts';
 
 /** Why the run waits: `approval`, `requested` (a tool asked), `handover` (the caller left `iterate`), or an owner's own word. */
@@ -167,7 +168,7 @@ export class AgentState implements AgentStateData {
     return isOpen(this.status) ? null : (this.lastContinuationOutcome?.stopReason ?? null);
   }
   get pendingApprovals(): readonly PendingApproval[] {
-    return this.pause?.pendingApprovals ?? [];
+    return namedApprovals(this.pause?.pendingApprovals ?? [], this.execution.id);
   }
   /** What the model said last in this execution, '' if nothing yet. */
   get outputText(): string {

@@ -37,10 +37,7 @@ const isFromUser = (message: Message | undefined): boolean =>
   message?.isUser() === true && message.metadata['synthetic'] !== true;
 
 /** Of a run that goes on elsewhere. */
-const noPause: Pick<Pause, 'kind' | 'reason' | 'pendingApprovals'> = {
-  kind: 'handover',
-  pendingApprovals: [],
-};
+const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
 /** One last word per run or resume, as the status says. */
 export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void {
@@ -50,11 +47,11 @@ export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void
   if (status === 'in_progress' || event === 'AgentPaused') {
     announcePause(run);
     if (!events.wants('AgentPaused')) return;
-    const { kind, reason = null, pendingApprovals } = state.pause ?? noPause;
+    const { kind, reason = null } = state.pause ?? noPause;
     events.emit('AgentPaused', {
       kind,
       reason: events.redacted(reason),
-      pendingApprovals: shownTo(run, pendingApprovals),
+      pendingApprovals: shownTo(run, state.pendingApprovals),
       stepCount,
     });
     return;

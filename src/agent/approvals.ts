@@ -1,98 +1,160 @@
 import { AgentError, show } from '../errors/agent-error.ts';
-import { isRecord, own, type JsonObject } from '../json.ts';
+import type { Redactor } from '../errors/redactor.ts';
+import { own, type JsonObject } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { argumentsIn } from '../tools/arguments.ts';
+import { argsHash, argumentsIn } from '../tools/arguments.ts';
+import { visibleText } from '../visible-text.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState } from './agent-state.ts';
+import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.ts';
+import { maskedPath } from './edited-args.ts';
+import { familyRedactor } from './family-redactor.ts';
 import { checkAgentName, definitionOf } from './nested-agent.ts';
 
-/** A person's answer to one call: run it, perhaps with other arguments, or do not. */
-export type ApprovalAnswer =
-  | { readonly approve: true; readonly args?: JsonObject }
-  | { readonly deny: string };
+/** An answer that is known to be for a call with these arguments. */
+export type BoundAnswer = GivenAnswer & { readonly executionId: string; readonly argsHash: string };
 
-/** Answers by call id; calls of nested agents are addressed by their own id. */
-export type Approvals = Readonly<Record<string, ApprovalAnswer>>;
-
-/** The same, read once: ids are foreign strings, and must not find what every object inherits. */
-export type Answers = ReadonlyMap<string, ApprovalAnswer>;
-
-export const noAnswers: Answers = new Map();
-
-/** Answers as they were given, by call id. */
-export function readAnswers(approvals: Approvals | undefined): Answers {
-  if (approvals === undefined) return noAnswers;
-  const prototype: unknown = isRecord(approvals) && Object.getPrototypeOf(approvals);
-  if (prototype !== null && prototype !== Object.prototype && !isOfOtherRealm(prototype))
-    throw new AgentError(
-      'invalid_approval',
-      `approvals is ${show(approvals)} with a prototype, expected a plain object { [callId]: answer }. ` +
-        'Write the id in brackets: { ["__proto__"]: answer } names a call, { __proto__: answer } does not.',
-    );
-  return new Map(Object.entries(approvals));
-}
-
-const isOfOtherRealm = (prototype: unknown): boolean =>
-  isRecord(prototype) && Object.getPrototypeOf(prototype) === null;
-
-/** Refuses answers that nobody waits for, malformed ones and edits that do not fit the tool, before anything runs. */
-export async function checkApprovals(
+/**
+ * Binds answers to the calls that wait. Refuses answers that no call waits for, malformed ones, those that were given to
+ * another execution or to other arguments, and edits that do not fit the tool, before anything runs.
+ */
+export async function boundAnswers(
   agent: AgentDefinition,
   state: AgentState,
   answers: Answers,
-): Promise<void> {
+): Promise<ReadonlyMap<string, BoundAnswer>> {
   const pending = new Set(state.pendingApprovals.map(({ callId }) => callId));
   for (const [callId, answer] of answers) {
-    if (!pending.has(callId)) throw unknownApproval(callId, state, pending);
     checkAnswer(callId, answer);
+    checkExecution(callId, answer, state);
+    if (!pending.has(callId)) throw unknownApproval(callId, state, pending);
   }
-  await checkCalls(agent, state, answers);
+  const bound = new Map<string, BoundAnswer>();
+  if (state.unfinishedStep) await new Binding(agent, answers, bound).bind(agent, state);
+  return bound;
 }
 
 /** The same for one answer to a call of which is known that it waits, be it in an agent whose root works on. */
-export async function checkOneAnswer(
+export async function boundAnswer(
   agent: AgentDefinition,
   state: AgentState,
   callId: string,
-  answer: ApprovalAnswer,
-): Promise<void> {
+  answer: GivenAnswer,
+): Promise<BoundAnswer> {
   checkAnswer(callId, answer);
-  await checkCalls(agent, state, new Map([[callId, answer]]));
+  checkExecution(callId, answer, state);
+  const bound = new Map<string, BoundAnswer>();
+  await new Binding(agent, new Map([[callId, answer]]), bound).bind(agent, state);
+  const found = bound.get(callId);
+  if (!found) throw unknownApproval(callId, state, new Set());
+  return found;
 }
 
-function checkAnswer(callId: string, answer: unknown): void {
-  if (isAnswer(answer)) return;
-  throw new AgentError(
-    'invalid_approval',
-    `The answer for ${callId} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }.`,
-    { details: { callId } },
+/** Refuses an answer that names another execution than the one of the state. */
+export function checkExecution(
+  callId: string,
+  { executionId }: GivenAnswer,
+  { execution }: AgentState,
+): void {
+  if (executionId !== undefined && executionId !== execution.id)
+    throw staleApproval(
+      callId,
+      `was given in execution ${show(executionId)}, and this is execution ${show(execution.id)}`,
+      { executionId: execution.id },
+    );
+}
+
+export const staleApproval = (
+  callId: string,
+  why: string,
+  details: Readonly<Record<string, unknown>>,
+): AgentError =>
+  new AgentError(
+    'stale_approval',
+    `The answer for call ${show(callId)} ${why}. Nothing was run. ` +
+      'Look at the calls that wait now, and answer with the executionId and argsHash that they show.',
+    { details: { callId, ...details } },
   );
+
+class Binding {
+  readonly #answers: Answers;
+  readonly #bound: Map<string, BoundAnswer>;
+  /** As approvals are shown: by the agent that was asked, or by all. */
+  readonly #redactors: readonly Redactor[];
+
+  constructor(root: AgentDefinition, answers: Answers, bound: Map<string, BoundAnswer>) {
+    this.#answers = answers;
+    this.#bound = bound;
+    this.#redactors = [root.redactor, familyRedactor(root)];
+  }
+
+  /** Down to the agents that wait inside a call: those must still be there, and edits must fit. */
+  async bind(agent: AgentDefinition, state: AgentState): Promise<void> {
+    const { toolCalls = [], children = {}, results = [] } = state.unfinishedStep ?? {};
+    for (const call of toolCalls) {
+      const tool = agent.tools.get(call.name);
+      const inner = own(children, call.id);
+      if (inner) {
+        const child = AgentState.from(inner);
+        if (!tool?.agent) throw agentGone(agent, call, child);
+        const inside = definitionOf(tool);
+        checkAgentName(inside, child);
+        await this.bind(inside, child);
+        continue;
+      }
+      const answer = this.#answers.get(call.id);
+      if (!answer || results.some(({ callId }) => callId === call.id)) continue;
+      const hash = checkedHash(call, answer, state);
+      this.#bound.set(call.id, { ...answer, executionId: state.execution.id, argsHash: hash });
+      if (!tool || !('args' in answer) || answer.args === undefined) continue;
+      const args = argumentsIn(answer.args);
+      if (typeof args === 'string') throw badEdit(call, args);
+      this.#checkMarks(call, args);
+      const checked = await tool.check(args);
+      if (!checked.ok) throw badEdit(call, `${checked.message}.`);
+    }
+  }
+
+  #checkMarks(call: ToolCall, args: JsonObject): void {
+    const path = maskedPath(args, call.args, this.#redactors);
+    if (path === null) return;
+    const place = JSON.stringify(visibleText(path).slice(0, 200));
+    throw badEdit(
+      call,
+      `at ${place} is the mark of a part that is hidden from view, and not what the call has there. ` +
+        'Write the real value in its place, or approve without an edit to run the call as it is.',
+    );
+  }
 }
 
-/** Down to the agents that wait inside a call: those must still be there, and edits must fit. */
-async function checkCalls(
-  agent: AgentDefinition,
-  state: AgentState,
-  answers: Answers,
-): Promise<void> {
-  const { toolCalls = [], children = {} } = state.unfinishedStep ?? {};
-  for (const call of toolCalls) {
-    const tool = agent.tools.get(call.name);
-    const inner = own(children, call.id);
-    if (inner) {
-      const child = AgentState.from(inner);
-      if (!tool?.agent) throw agentGone(agent, call, child);
-      const inside = definitionOf(tool);
-      checkAgentName(inside, child);
-      await checkCalls(inside, child, answers);
-    }
-    const answer = answers.get(call.id);
-    if (!tool || !answer || !('args' in answer) || answer.args === undefined) continue;
-    const args = argumentsIn(answer.args);
-    if (typeof args === 'string') throw badEdit(call, args);
-    const checked = await tool.check(args);
-    if (!checked.ok) throw badEdit(call, `${checked.message}.`);
-  }
+/** Names the arguments that are answered: those that were shown, and that are recorded still. */
+function checkedHash(
+  call: ToolCall,
+  answer: GivenAnswer,
+  { pendingApprovals }: AgentState,
+): string {
+  const recorded = argsHash(call.args);
+  const shown = pendingApprovals.find(
+    ({ callId, path }) => callId === call.id && path.length === 0,
+  );
+  const edited = 'args' in answer && answer.args !== undefined ? argsHash(answer.args) : null;
+  // an edit that was carried out before a process died is recorded already
+  const isIt = (hash: string): boolean => hash === recorded || recorded === edited;
+  if (shown && !isIt(argsHash(shown.args)))
+    throw staleApproval(
+      call.id,
+      'is for a call whose recorded arguments are not those that were shown',
+      {
+        argsHash: recorded,
+      },
+    );
+  if (answer.argsHash !== undefined && !isIt(answer.argsHash))
+    throw staleApproval(
+      call.id,
+      `was given for arguments with the hash ${show(answer.argsHash)}, and those of the call have ${show(recorded)}`,
+      { argsHash: recorded },
+    );
+  return recorded;
 }
 
 const badEdit = ({ id: callId, name }: ToolCall, problem: string): AgentError =>
@@ -109,13 +171,6 @@ const agentGone = (agent: AgentDefinition, call: ToolCall, child: AgentState): A
       `agent among its tools (${agent.toolNames.join(', ') || 'none'}). Resume with an agent that has it, or end it with stop(state).`,
     { details: { callId: call.id, tool: call.name, agent: child.agentName, missing: [] } },
   );
-
-const isAnswer = (answer: unknown): answer is ApprovalAnswer =>
-  isRecord(answer) &&
-  ((answer['approve'] === true &&
-    (answer['args'] === undefined || isRecord(answer['args'])) &&
-    !('deny' in answer)) ||
-    (typeof answer['deny'] === 'string' && !('approve' in answer)));
 
 function unknownApproval(
   callId: string,

@@ -1,16 +1,20 @@
 import { Cancelled } from '../cancellation.ts';
+import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { messageOf, type ErrorRecord, type ErrorReport } from '../errors/error-record.ts';
-import { isRecord, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import {
   recordedValue,
   resultText,
+  type ApprovalRecord,
   type ToolResult,
   type ToolResultKind,
 } from '../tools/tool-result.ts';
+import type { GivenAnswer } from './approval-answer.ts';
 import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
 import type { Checkpoint } from './journal.ts';
 import { isMisuse } from './model-call.ts';
@@ -29,6 +33,11 @@ export class CallDesk {
   #start: Promise<void> | null = null;
   /** Set when an agent behind the call paused: whatever hooks make of it, the call stays open. */
   #paused: NestedPause | null = null;
+  /** How a person answered, where the call has waited. */
+  #approval: ApprovalRecord | null = null;
+  #hasRun = false;
+  /** Set when a hook asked for arguments that a person would have to approve. */
+  #blocked: MissingApproval | null = null;
 
   constructor(run: Run, draft: StepDraft, place: number) {
     this.#run = run;
@@ -38,6 +47,14 @@ export class CallDesk {
 
   get call(): ToolCall {
     return this.#draft.calls[this.#place] as ToolCall; // places are taken from the list of calls
+  }
+
+  /** Keeps who answered the call, and for which arguments. */
+  note(answer: GivenAnswer, args: JsonObject): void {
+    const { by = null, at = isoTime(this.#run.now()) } = answer;
+    const isEdited = 'args' in answer && answer.args !== undefined;
+    const decision = 'deny' in answer ? 'denied' : isEdited ? 'edited' : 'approved';
+    this.#approval = { decision, by, at, argsHash: argsHash(args) };
   }
 
   /** Records arguments that a person changed; the model is told in the result. */
@@ -74,7 +91,9 @@ export class CallDesk {
     const { cancellation, state, hookContext } = this.#run;
     let own: unknown = notRun;
     let inside: Promise<unknown> | null = null;
-    const input: ToolCallInput = { tool: tool.name, callId: this.call.id, args, state };
+    // a copy: whatever hooks do to it, what was checked and recorded stays as it is
+    const copy = toJsonValue(args) as JsonObject;
+    const input: ToolCallInput = { tool: tool.name, callId: this.call.id, args: copy, state };
     const next = async (given: ToolCallInput): Promise<unknown> => {
       inside = this.#invokeGiven(tool, given.args, args, checked);
       return (own = await inside);
@@ -85,7 +104,8 @@ export class CallDesk {
       if (cancellation.cause && tool.agent !== undefined) await inside?.catch(() => {});
       throw error;
     });
-    if (
+    if (this.#blocked && !this.#hasRun) this.close('blocked', this.#blocked.message);
+    else if (
       !this.#paused &&
       returned !== own &&
       isRecord(returned) &&
@@ -95,15 +115,23 @@ export class CallDesk {
     else this.#finish(tool, returned);
   }
 
+  /** Arguments that a hook changed are checked like those of a model; an answer for others does not count for them. */
   async #invokeGiven(
     tool: Tool,
     given: JsonObject,
     args: JsonObject,
     checked: unknown,
   ): Promise<unknown> {
-    if (given === args) return this.#invoke(tool, checked);
-    const again = await tool.check(given);
+    // an agent that goes on has its arguments already
+    if (this.#draft.children?.has(this.call.id)) return this.#invoke(tool, checked);
+    const changed = argumentsIn(given);
+    if (typeof changed === 'string')
+      throw new Error(badArguments(tool.name, changed.replace(/\.$/, '')));
+    if (sameJson(changed, args)) return this.#invoke(tool, checked);
+    const again = await tool.check(changed);
     if (!again.ok) throw new Error(badArguments(tool.name, again.message));
+    if (tool.needsApproval && (await needsApproval(this.#run, tool, again.value)))
+      throw (this.#blocked = new MissingApproval(tool.name, this.#hasRun));
     return this.#invoke(tool, again.value);
   }
 
@@ -136,6 +164,7 @@ export class CallDesk {
 
   #call(tool: Tool, checked: unknown): Promise<unknown> {
     const run = this.#run;
+    this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
     return callTool(tool, checked, this.call.id, run);
   }
@@ -171,6 +200,8 @@ export class CallDesk {
     if (this.#keepChild()) return;
     const { cause } = this.#run.cancellation;
     if (cause || error instanceof Cancelled) return;
+    if (error instanceof MissingApproval || (this.#blocked && !this.#hasRun))
+      return this.close('blocked', (this.#blocked ?? (error as MissingApproval)).message);
     if (error instanceof ToolTimeout)
       return this.fail(
         { type: 'timeout', code: 'tool_timeout', message: error.message },
@@ -209,9 +240,14 @@ export class CallDesk {
     const { id, name } = this.call;
     const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
     const durationMs = Math.round(took * 1000) / 1000;
-    const result: ToolResult = error
-      ? { callId: id, kind, value, error, durationMs }
-      : { callId: id, kind, value, durationMs };
+    const result: ToolResult = {
+      callId: id,
+      kind,
+      value,
+      ...(error && { error }),
+      ...(this.#approval && { approval: this.#approval }),
+      durationMs,
+    };
     this.#draft.results[this.#place] = result;
     this.#run.tellMessage();
     this.#run.journal?.finish(result, name, this.#checkpoint());
@@ -228,6 +264,21 @@ export class CallDesk {
 }
 
 const notRun = Symbol('not run');
+
+/** A hook asked for arguments that need an answer, and there is none for them. */
+class MissingApproval extends Error {
+  override readonly name = 'MissingApproval';
+  constructor(tool: string, hasRun: boolean) {
+    super(
+      `Blocked: a hook changed the arguments of "${tool}", and with those it needs an approval that no person has given. ` +
+        (hasRun ? 'It has run before with others, and was not run with these.' : 'It was not run.'),
+    );
+  }
+}
+
+/** Whether a person has to be asked. */
+export const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
+  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
 export const badArguments = (name: string, message: string): string =>
   `The arguments of "${name}" do not fit: ${message}. Call it again with arguments that match its schema.`;

@@ -5,7 +5,8 @@ import type { AgentDefinition } from './agent-options.ts';
 import { partsOf } from './agent.ts';
 import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
-import { checkOneAnswer, type ApprovalAnswer } from './approvals.ts';
+import type { Answers, GivenAnswer } from './approval-answer.ts';
+import { boundAnswer, type BoundAnswer } from './approvals.ts';
 import { openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
@@ -27,10 +28,10 @@ export interface DurableAgent {
   resume(state: AgentState, options: WithJournal): Promise<AgentState>;
   /** Ends an open execution; the caller ends the journal. */
   stop(state: AgentState, options: WithJournal & StopOptions): AgentState;
-  /** Rejects as `resume` would, and changes nothing. */
-  checkResume(state: AgentState, options: ResumeOptions): Promise<void>;
+  /** Rejects as `resume` would, and changes nothing; the answers as they are bound to their calls. */
+  checkResume(state: AgentState, options: ResumeOptions): Promise<Answers>;
   /** The same for an answer to a call that waits. */
-  checkAnswer(state: AgentState, callId: string, answer: ApprovalAnswer): Promise<void>;
+  checkAnswer(state: AgentState, callId: string, answer: GivenAnswer): Promise<BoundAnswer>;
 }
 
 /** Undefined for what `createAgent` did not make. */
@@ -49,9 +50,12 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
     resume: async (state, options) =>
       perform(await openResumed(definition, bus, state, options), true),
     stop: (state, options) => stopOpen(definition, bus, state, options),
-    checkResume: async (state, options) =>
-      (await openResumed(definition, bus, state, options)).dispose(),
-    checkAnswer: (state, callId, answer) => checkOneAnswer(definition, state, callId, answer),
+    async checkResume(state, options) {
+      const run = await openResumed(definition, bus, state, options);
+      run.dispose();
+      return run.answers;
+    },
+    checkAnswer: (state, callId, answer) => boundAnswer(definition, state, callId, answer),
   };
 }
 

@@ -8,7 +8,7 @@ import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
 import { end } from './announce-run.ts';
 import type { GrantedBy } from './give-grant.ts';
-import { checkApprovals } from './approvals.ts';
+import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
 import { checkAgentName } from './nested-agent.ts';
 import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
@@ -65,17 +65,20 @@ export async function openResumed(
     );
   const run = new Run(definition, bus, state, options);
   if (isOpen(state.status)) {
-    await checkApprovals(definition, state, run.answers);
+    run.answers = await boundAnswers(definition, state, run.answers);
     takeUp(run, grant === undefined ? grant : checkedGrant(grant), grantedBy(run, options));
     return run;
   }
-  const [callId] = run.answers.keys();
-  if (callId !== undefined)
+  const [late] = run.answers;
+  if (late) {
+    const [callId, answer] = late;
+    checkExecution(callId, answer, state);
     throw new AgentError(
       'not_resumable',
       `This execution is ${state.status}, so the answer for ${callId} comes too late: nothing was run.`,
       { details: { status: state.status, missing: [] } },
     );
+  }
   reopen(run, grant, grantedBy(run, options));
   return run;
 }

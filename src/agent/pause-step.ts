@@ -3,6 +3,7 @@ import { bothRedactors } from '../errors/redactor.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { shownApprovals } from '../events/shown-approvals.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
+import { argsHash } from '../tools/arguments.ts';
 import { AgentStatus } from './agent-status.ts';
 import { bookExecution, bookSession } from './execution.ts';
 import { familyRedactor } from './family-redactor.ts';
@@ -16,7 +17,7 @@ export function pauseStep(run: Run, draft: StepDraft): void {
   const now = run.now();
   const { state } = run;
   const booking = bookingOf(draft, now, null);
-  const pendingApprovals = pendingOf(draft);
+  const pendingApprovals = pendingOf(draft, state.execution.id);
   run.newApprovals = pendingApprovals.filter(
     ({ callId, path }) => path.length === 0 && !draft.announced.has(callId),
   );
@@ -43,8 +44,14 @@ export function announcePause(run: Run): void {
   if (newApprovals === null) return;
   run.newApprovals = null;
   if (events.wants('ToolApprovalRequested'))
-    for (const { callId: toolCallId, tool, args, hidden } of shownTo(run, newApprovals))
-      events.emit('ToolApprovalRequested', { tool, toolCallId, args, ...(hidden && { hidden }) });
+    for (const { callId: toolCallId, tool, args, argsHash, hidden } of shownTo(run, newApprovals))
+      events.emit('ToolApprovalRequested', {
+        tool,
+        toolCallId,
+        args,
+        ...(argsHash !== undefined && { argsHash }),
+        ...(hidden && { hidden }),
+      });
   if (events.wants('AgentStateUpdated'))
     events.emit('AgentStateUpdated', { status: 'paused', stepCount: state.stepCount });
 }
@@ -71,11 +78,12 @@ export function checkpointOf(run: Run, draft: StepDraft): Checkpoint {
   };
 }
 
-function pendingOf(draft: StepDraft): readonly PendingApproval[] {
+function pendingOf(draft: StepDraft, executionId: string): readonly PendingApproval[] {
   return draft.openCalls.flatMap((place) => {
     const { id, name, args } = draft.calls[place] as ToolCall; // places are taken from the list of calls
     const child = draft.children?.get(id);
-    if (!child) return [{ callId: id, tool: name, args, path: [] }];
+    if (!child)
+      return [{ callId: id, tool: name, args, argsHash: argsHash(args), executionId, path: [] }];
     return child.pendingApprovals.map((inner) => ({ ...inner, path: [id, ...inner.path] }));
   });
 }

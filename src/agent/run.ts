@@ -13,7 +13,7 @@ import type { CallFrame } from '../tools/call-tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStatus } from './agent-status.ts';
-import { readAnswers, type Answers, type Approvals } from './approvals.ts';
+import { noAnswers, readAnswers, type Answers, type Approvals } from './approval-answer.ts';
 import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
@@ -31,13 +31,15 @@ export interface RunOptions {
 export interface ResumeOptions extends RunOptions {
   readonly approvals?: Approvals;
   readonly grant?: Grants;
-  /** Who gives the grant, for `execution.grantLog`. */
+  /** Who gives the grant and the answers, for `execution.grantLog` and the results of those calls. */
   readonly by?: string;
 }
 
 /** What a session adds. */
 export interface DurableOptions extends ResumeOptions {
   readonly journal?: Journal;
+  /** Answers that were stored with who gave them; in place of `approvals`. */
+  readonly answers?: Answers;
   /** Whose grant it is, and since when. Default: an operator's, now. */
   readonly granted?: Pick<GrantRecord, 'authority' | 'at'>;
 }
@@ -52,8 +54,8 @@ export class Run implements CallFrame {
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
   readonly deps: Record<string, unknown>;
-  /** People's answers to calls that wait, by call id. */
-  readonly answers: Answers;
+  /** People's answers to calls that wait, by call id; bound to their calls before the run goes on. */
+  answers: Answers;
   /** Null unless a session keeps the run. */
   readonly journal: Journal | null;
   /** Call ids used in this execution. */
@@ -99,7 +101,7 @@ export class Run implements CallFrame {
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = options.deps ?? parent?.deps ?? {};
-    this.answers = parent?.answers ?? readAnswers(options.approvals);
+    this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
     this.redactor = parent ? bothRedactors(parent.redactor, agent.redactor) : agent.redactor;
@@ -113,6 +115,11 @@ export class Run implements CallFrame {
       outlet: this.journal,
     });
     if (options.signal) this.#link(options.signal);
+  }
+
+  #answersIn({ approvals, by }: DurableOptions): Answers {
+    if (approvals === undefined) return noAnswers;
+    return readAnswers(approvals, { by: by ?? null, at: isoTime(this.now()) });
   }
 
   get clock(): Clock {

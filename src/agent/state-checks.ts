@@ -70,7 +70,14 @@ const stepFields = fields({
   outcome: 'object??',
 });
 const callFields = fields({ id: 'string', name: 'string', args: 'object' });
-const approvalFields = fields({ callId: 'string', tool: 'string', args: 'object', path: 'list' });
+const approvalFields = fields({
+  callId: 'string',
+  tool: 'string',
+  args: 'object',
+  argsHash: 'string?',
+  executionId: 'string?',
+  path: 'list',
+});
 const evaluationFields = fields({ criterion: 'string', decision: 'string', reason: 'string' });
 
 const resultFields = fields({ callId: 'string', kind: 'string' });

@@ -1,9 +1,8 @@
 import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { argumentsIn } from '../tools/arguments.ts';
-import type { Tool } from '../tools/tool.ts';
-import { badArguments, CallDesk } from './call-desk.ts';
+import { argsHash, argumentsIn } from '../tools/arguments.ts';
+import { badArguments, CallDesk, needsApproval } from './call-desk.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
@@ -39,11 +38,17 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
   if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
   const answer = draft.announced.size > 0 ? run.answers.get(call.id) : undefined;
-  if (answer && 'deny' in answer) return desk.close('denied', `Denied by a person: ${answer.deny}`);
+  if (answer && 'deny' in answer) {
+    desk.note(answer, call.args);
+    return desk.close('denied', `Denied by a person: ${answer.deny}`);
+  }
   // earlier releases kept arguments of any depth
   const recorded = draft.counted === null ? call.args : argumentsIn(call.args);
   if (typeof recorded === 'string') return desk.reject('bad_arguments', recorded);
+  if (answer && answer.argsHash !== argsHash(call.args))
+    return desk.close('blocked', notAsApproved(call.name));
   const args = answer?.args === undefined ? recorded : desk.edit(answer.args);
+  if (answer) desk.note(answer, args);
   const waits = draft.announced.has(call.id);
   let ready: unknown;
   try {
@@ -62,9 +67,6 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   }
   await desk.run(tool, args, ready);
 }
-
-const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
-  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
 /** Begun by a process that died, and not to be begun again; an agent goes on where its own journal ends. */
 function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
@@ -88,6 +90,9 @@ export function sealOpenCalls(run: Run, draft: StepDraft): void {
       );
   }
 }
+
+const notAsApproved = (name: string): string =>
+  `Blocked: the arguments of "${name}" are not those that a person has approved. It was not run.`;
 
 const unknownTool = (name: string, known: readonly string[]): string =>
   `There is no tool ${show(name)}. Available: ${known.join(', ') || 'none'}.`;

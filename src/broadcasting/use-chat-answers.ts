@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, Approvals } from '../agent/approvals.ts';
+import type { ApprovalAnswer, Approvals } from '../agent/approval-answer.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { isRecord, sameJson } from '../json.ts';

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'grant_refused'
   | 'unknown_approval'
   | 'invalid_approval'
+  | 'stale_approval'
   | 'model_call_failed'
   | 'script_exhausted'
   | 'session_not_found'

@@ -16,11 +16,17 @@ export interface EventBase {
   readonly at: string;
 }
 
-/** Approval that a person has to give; `path` leads from the root's call down to the agent that waits. */
+/**
+ * Approval that a person has to give; `path` leads from the root's call down to the agent that waits. An answer that
+ * names `executionId` and `argsHash` counts for this very call alone.
+ */
 export interface PendingApproval {
   readonly callId: string;
   readonly tool: string;
   readonly args: JsonObject;
+  /** Names the recorded arguments, hidden parts included. Absent, as `executionId`, in logs of release 0.1.0 alone. */
+  readonly argsHash?: string;
+  readonly executionId?: string;
   /** In events and views, where secrets in `args` are hidden: JSON pointers to them, see `Redacted`. */
   readonly hidden?: readonly string[];
   readonly path: readonly string[];
@@ -79,6 +85,8 @@ interface EventFields {
     readonly tool: string;
     readonly toolCallId: string;
     readonly args: JsonObject;
+    /** Names the recorded arguments, hidden parts included; absent in logs of release 0.1.0. */
+    readonly argsHash?: string;
     /** JSON pointers to what is hidden in `args`; absent where nothing is. */
     readonly hidden?: readonly string[];
   };

@@ -235,7 +235,15 @@ describe('the document', () => {
     expect(slim.messages.at(-1)?.tool_calls).toEqual(calls);
     expect(slim.current_step?.tool_calls).toEqual(calls);
     expect(slim.pending_approvals).toEqual([
-      { call_id: 'call_1', tool: 'danger', args: {}, args_omitted: true, path: [] },
+      {
+        call_id: 'call_1',
+        tool: 'danger',
+        args: {},
+        args_omitted: true,
+        args_hash: state.pendingApprovals[0]?.argsHash,
+        execution_id: state.execution.id,
+        path: [],
+      },
     ]);
     expect(slim.truncated).toMatchObject({ args: 5, missing: ['the arguments of danger, search'] });
   });

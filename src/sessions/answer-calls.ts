@@ -1,6 +1,6 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
-import type { ApprovalAnswer } from '../agent/approvals.ts';
+import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime } from '../clock.ts';
 import { withinAllowance } from '../continuation/grant-allowance.ts';
 import { checkedGrant, grantKinds, type Grants } from '../continuation/grants.ts';

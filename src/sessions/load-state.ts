@@ -1,6 +1,6 @@
 import { AgentState, type AgentStateJSON, type AgentStepJSON } from '../agent/agent-state.ts';
 import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
-import type { ApprovalAnswer } from '../agent/approvals.ts';
+import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import {
   addSpending,
   noSpending,

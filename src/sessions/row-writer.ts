@@ -3,7 +3,7 @@ import { rowTooLarge } from './session-errors.ts';
 import { packed, type KeepLarge } from './large-values.ts';
 import type { BlobRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
-import { sha256 } from './sha256.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Turns values into the texts of rows: large values apart, through the store's codec, and never too large. */
 export class RowWriter {
@@ -66,7 +66,7 @@ export class RowWriter {
     return async (text) => {
       // as JSON: a text may hold what a column, or a digest, cannot
       const json = JSON.stringify(text);
-      const hash = await sha256(`${this.#salt}:${json}`);
+      const hash = sha256(`${this.#salt}:${json}`);
       const has = (in_: string): boolean =>
         this.#known.has(`${in_}/${hash}`) ||
         this.#blobs.some((blob) => blob.scope === in_ && blob.hash === hash);

@@ -8,7 +8,7 @@ import type { SessionCrew } from './session-crew.ts';
 import { awaitingApproval, executionTaken, sessionBusy, tooManyWaiting } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SendOptions } from './session-options.ts';
-import { sha256 } from './sha256.ts';
+import { sha256 } from '../sha256.ts';
 
 export interface Sent {
   /** The execution that answers the message. */
@@ -37,7 +37,7 @@ export async function sendMessage(
     { message },
     {
       executionId,
-      contentHash: given === undefined ? null : await hashOf(executionId, message.content),
+      contentHash: given === undefined ? null : hashOf(executionId, message.content),
       phases: refusal ? [] : whenBusy === 'queue' ? ['idle', 'open'] : ['idle'],
       maxWaiting: lookup.maxWaiting,
     },
@@ -53,5 +53,5 @@ export async function sendMessage(
 }
 
 /** Tells one content from another without keeping it. */
-const hashOf = async (executionId: string, content: unknown): Promise<string> =>
+const hashOf = (executionId: string, content: unknown): string =>
   sha256(`${executionId}\n${canonicalJson(content)}`);

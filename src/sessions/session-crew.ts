@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '../agent/approvals.ts';
+import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { logMessage, logText } from '../errors/log-text.ts';

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/agent.ts';
-import type { Approvals } from '../agent/approvals.ts';
+import type { Approvals } from '../agent/approval-answer.ts';
 import type { Clock } from '../clock.ts';
 import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';

@@ -1,6 +1,6 @@
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
-import type { ApprovalAnswer } from '../agent/approvals.ts';
+import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';

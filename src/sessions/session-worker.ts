@@ -1,6 +1,6 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
-import type { Approvals } from '../agent/approvals.ts';
+import type { Approvals } from '../agent/approval-answer.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
 import type { StopOptions } from '../agent/enter-run.ts';
 import { StopSignal, type DurableOptions } from '../agent/run.ts';

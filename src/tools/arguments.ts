@@ -1,6 +1,7 @@
 import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import {
+  canonicalJson,
   isHarmless,
   isRecord,
   jsonText,
@@ -8,6 +9,7 @@ import {
   parseJson,
   type JsonObject,
 } from '../json.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Of the arguments of one call, as JSON in UTF-8. */
 export const MOST_ARGUMENT_BYTES = 1_000_000;
@@ -40,3 +42,6 @@ export function argumentsIn(
 /** Counted only where it may matter: a character takes at most three. */
 const bytesOf = (text: string): number =>
   text.length * 3 <= MOST_ARGUMENT_BYTES ? text.length : new TextEncoder().encode(text).length;
+
+/** Names the arguments of a call as they are recorded, before a schema transforms them: in hex, whatever the order of keys. */
+export const argsHash = (args: JsonObject): string => sha256(canonicalJson(args));

@@ -3,12 +3,24 @@ import { jsonCopy, type JsonValue } from '../json.ts';
 
 export type ToolResultKind = 'ok' | 'error' | 'denied' | 'aborted' | 'blocked' | 'timeout';
 
+/** How a person answered a call that waited. */
+export interface ApprovalRecord {
+  readonly decision: 'approved' | 'edited' | 'denied';
+  /** Null where it was not said. */
+  readonly by: string | null;
+  readonly at: string;
+  /** Names the arguments that were answered; after an edit, the edited ones. */
+  readonly argsHash: string;
+}
+
 /** What became of one call; `value` is what the model is shown. */
 export interface ToolResult {
   readonly callId: string;
   readonly kind: ToolResultKind;
   readonly value: JsonValue;
   readonly error?: ErrorRecord;
+  /** Of a call that waited for a person. */
+  readonly approval?: ApprovalRecord;
   readonly durationMs: number;
 }
 

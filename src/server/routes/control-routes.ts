@@ -1,4 +1,4 @@
-import type { Approvals } from '../../agent/approvals.ts';
+import type { Approvals } from '../../agent/approval-answer.ts';
 import type { Grants } from '../../continuation/grants.ts';
 import type { JsonObject } from '../../json.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';

@@ -1,0 +1,72 @@
+import { AgentError, show } from '../errors/agent-error.ts';
+import { isRecord, type JsonObject } from '../json.ts';
+
+/** Which call an answer is for: the fields of the pending approval that the person has seen. */
+export interface ApprovalBinding {
+  readonly executionId?: string | undefined;
+  readonly argsHash?: string | undefined;
+}
+
+/** A person's answer to one call: run it, perhaps with other arguments, or do not. */
+export type ApprovalAnswer = ApprovalBinding &
+  ({ readonly approve: true; readonly args?: JsonObject } | { readonly deny: string });
+
+/** Answers by call id; calls of nested agents are addressed by their own id. */
+export type Approvals = Readonly<Record<string, ApprovalAnswer>>;
+
+/** An answer with who gave it and when; without, it was stored by an earlier release. */
+export type GivenAnswer = ApprovalAnswer & {
+  readonly by?: string | null;
+  readonly at?: string;
+};
+
+/** The same, read once: ids are foreign strings, and must not find what every object inherits. */
+export type Answers = ReadonlyMap<string, GivenAnswer>;
+
+export const noAnswers: Answers = new Map();
+
+/** Answers as they were given, by call id. */
+export function readAnswers(
+  approvals: Approvals | undefined,
+  given: Required<Pick<GivenAnswer, 'by' | 'at'>>,
+): Answers {
+  if (approvals === undefined) return noAnswers;
+  const prototype: unknown = isRecord(approvals) && Object.getPrototypeOf(approvals);
+  if (prototype !== null && prototype !== Object.prototype && !isOfOtherRealm(prototype))
+    throw new AgentError(
+      'invalid_approval',
+      `approvals is ${show(approvals)} with a prototype, expected a plain object { [callId]: answer }. ` +
+        'Write the id in brackets: { ["__proto__"]: answer } names a call, { __proto__: answer } does not.',
+    );
+  return new Map(
+    Object.entries(approvals).map(([callId, answer]) => {
+      checkAnswer(callId, answer);
+      return [callId, { ...answer, ...given }];
+    }),
+  );
+}
+
+const isOfOtherRealm = (prototype: unknown): boolean =>
+  isRecord(prototype) && Object.getPrototypeOf(prototype) === null;
+
+export function checkAnswer(callId: string, answer: unknown): void {
+  if (isAnswer(answer)) return;
+  throw new AgentError(
+    'invalid_approval',
+    `The answer for ${show(callId)} is ${show(answer)}, expected { approve: true, args? } or { deny: reason }, ` +
+      'with executionId and argsHash as texts where it names them.',
+    { details: { callId } },
+  );
+}
+
+const isAnswer = (answer: unknown): answer is ApprovalAnswer =>
+  isRecord(answer) &&
+  isTextOrAbsent(answer['executionId']) &&
+  isTextOrAbsent(answer['argsHash']) &&
+  ((answer['approve'] === true &&
+    (answer['args'] === undefined || isRecord(answer['args'])) &&
+    !('deny' in answer)) ||
+    (typeof answer['deny'] === 'string' && !('approve' in answer)));
+
+const isTextOrAbsent = (value: unknown): boolean =>
+  value === undefined || typeof value === 'string';
