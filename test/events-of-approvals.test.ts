@@ -28,16 +28,14 @@ describe('the order and content of events', () => {
     ]);
     const argsHash = expect.stringMatching(/^[0-9a-f]{64}$/);
     const { id: executionId } = state.execution;
-    const args = { eur: 5 };
-    const pending = { callId: 'call_1', tool: 'pay', args, argsHash, executionId, path: [] };
+    const asked = { tool: 'pay', args: { eur: 5 }, argsHash };
+    const pending = { callId: 'call_1', ...asked, executionId, path: [] };
     expect(events.slice(-3).map(own)).toEqual([
       {
         type: 'ToolApprovalRequested',
         index: 10,
-        tool: 'pay',
         toolCallId: 'call_1',
-        args,
-        argsHash,
+        ...asked,
       },
       { type: 'AgentStateUpdated', index: 11, status: 'paused', stepCount: 0 },
       {

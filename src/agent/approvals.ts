@@ -34,20 +34,18 @@ export async function boundAnswers(
   return bound;
 }
 
-/** The same for one answer to a call of which is known that it waits, be it in an agent whose root works on. */
+/** The same for one answer, be it to an agent whose root works on; null where the state has no such call to answer. */
 export async function boundAnswer(
   agent: AgentDefinition,
   state: AgentState,
   callId: string,
   answer: GivenAnswer,
-): Promise<BoundAnswer> {
+): Promise<BoundAnswer | null> {
   checkAnswer(callId, answer);
   checkExecution(callId, answer, state);
   const bound = new Map<string, BoundAnswer>();
   await new Binding(agent, new Map([[callId, answer]]), bound).bind(agent, state);
-  const found = bound.get(callId);
-  if (!found) throw unknownApproval(callId, state, new Set());
-  return found;
+  return bound.get(callId) ?? null;
 }
 
 /** Refuses an answer that names another execution than the one of the state. */

@@ -30,8 +30,8 @@ export interface DurableAgent {
   stop(state: AgentState, options: WithJournal & StopOptions): AgentState;
   /** Rejects as `resume` would, and changes nothing; the answers as they are bound to their calls. */
   checkResume(state: AgentState, options: ResumeOptions): Promise<Answers>;
-  /** The same for an answer to a call that waits. */
-  checkAnswer(state: AgentState, callId: string, answer: GivenAnswer): Promise<BoundAnswer>;
+  /** The same for an answer to one call; null where the state has no such call to answer. */
+  checkAnswer(state: AgentState, callId: string, answer: GivenAnswer): Promise<BoundAnswer | null>;
 }
 
 /** Undefined for what `createAgent` did not make. */

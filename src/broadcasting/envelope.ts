@@ -75,6 +75,8 @@ export interface EnvelopePayloads {
     readonly tool: string;
     readonly tool_call_id: string;
     readonly args: JsonValue | Cut;
+    /** Names the recorded arguments, hidden parts included; an answer repeats it. Absent in logs of release 0.1.0. */
+    readonly args_hash?: string;
     readonly args_summary: string;
     /** JSON pointers to what is hidden in `args`; absent where nothing is. */
     readonly hidden?: readonly string[];

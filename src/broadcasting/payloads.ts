@@ -129,12 +129,13 @@ function resultSummary(
 }
 
 export const approvalRequested: PayloadOf<'agent.approval.requested', 'ToolApprovalRequested'> = (
-  { tool, toolCallId, args, hidden },
+  { tool, toolCallId, args, argsHash, hidden },
   { maxArgLength },
 ) => ({
   tool,
   tool_call_id: toolCallId,
   args,
+  ...(argsHash !== undefined && { args_hash: argsHash }),
   args_summary: clip(jsonText(args, maxArgLength), maxArgLength),
   ...(hidden && { hidden }),
 });

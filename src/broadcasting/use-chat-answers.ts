@@ -15,6 +15,8 @@ interface GivenAnswer {
   readonly input: unknown;
   /** The id of a call is the id of its approval. */
   readonly approvalId: unknown;
+  /** As the stream or the history named the arguments. */
+  readonly argsHash: string | undefined;
 }
 
 /** Answers to approvals, as a client sent them. */
@@ -48,7 +50,8 @@ export function readAnswers(message: Readonly<Record<string, unknown>>): ChatAns
     if (given.has(toolCallId)) throw invalid('A call is answered more than once.');
     const why = typeof reason === 'string' && reason !== '' ? reason : 'no reason was given';
     const answer = approved ? { approve: true as const } : { deny: why.slice(0, MOST_REASON) };
-    given.set(toolCallId, { answer, tool, input, approvalId: id });
+    const argsHash = hashIn(part['callProviderMetadata']);
+    given.set(toolCallId, { answer, tool, input, approvalId: id, argsHash });
   }
   if (given.size === 0)
     throw invalid('The last message is from the assistant, and it answers no approval.');
@@ -61,6 +64,12 @@ export function readAnswers(message: Readonly<Record<string, unknown>>): ChatAns
     messageId: typeof id === 'string' && id !== '' ? id : null,
     executionId: typeof executionId === 'string' ? executionId : null,
   };
+}
+
+function hashIn(metadata: unknown): string | undefined {
+  const onward = isRecord(metadata) ? metadata['onward'] : null;
+  const hash = isRecord(onward) ? onward['argsHash'] : null;
+  return typeof hash === 'string' ? hash : undefined;
 }
 
 /** Null where the client did not name it; undefined for a part that is no tool call. */
@@ -84,7 +93,7 @@ export async function giveAnswers(
   // another client may answer one of them in between: the others still count
   for (let tries = 0; tries < 5; tries += 1) {
     const { pendingApprovals } = await runtime.get(id, { owner });
-    const approvals = matched(answers, pendingApprovals, log);
+    const approvals = matched(answers, executionId, pendingApprovals, log);
     if (approvals === null) break;
     if (await isTaken(runtime.resume(id, { owner, approvals }))) break;
   }
@@ -94,6 +103,7 @@ export async function giveAnswers(
 /** Answers to calls that still wait, each to the very call that the client has shown. */
 function matched(
   { given }: ChatAnswers,
+  executionId: string,
   pending: readonly PendingApproval[],
   log: readonly NumberedEvent[],
 ): Approvals | null {
@@ -106,7 +116,7 @@ function matched(
       (one.approvalId === undefined || one.approvalId === callId) &&
       shown.some((value) => sameJson(value, one.input));
     if (!isIt) throw mismatch();
-    return [[callId, one.answer] as const];
+    return [[callId, { ...one.answer, executionId, argsHash: one.argsHash }] as const];
   });
   return open.length > 0 ? Object.fromEntries(open) : null;
 }

@@ -1,6 +1,6 @@
 import type { EventOf } from '../events/agent-event.ts';
 import { canonicalJson, type JsonObject } from '../json.ts';
-import { hiddenMark, type UiMessageChunk } from './use-chat-chunk.ts';
+import { askedMark, type OnwardAsked, type UiMessageChunk } from './use-chat-chunk.ts';
 
 interface ShownCall {
   readonly tool: string;
@@ -38,8 +38,8 @@ export class CallParts {
   }
 
   approval(event: EventOf<'ToolApprovalRequested'>): UiMessageChunk[] {
-    const { tool, toolCallId, args, hidden } = event;
-    const chunks = this.#known(toolCallId, tool, args, hidden);
+    const { tool, toolCallId, args } = event;
+    const chunks = this.#known(toolCallId, tool, args, askedMark(event));
     const call = this.#calls.get(toolCallId);
     if (!call || call.asked) return chunks;
     call.asked = true;
@@ -90,7 +90,7 @@ export class CallParts {
     toolCallId: string,
     toolName: string,
     args: JsonObject,
-    hidden?: readonly string[],
+    mark?: OnwardAsked,
   ): UiMessageChunk[] {
     const call = this.#calls.get(toolCallId);
     const text = canonicalJson(args);
@@ -101,8 +101,8 @@ export class CallParts {
       args: text,
       asked: call?.asked ?? false,
     });
-    const mark = hidden && { providerMetadata: hiddenMark(hidden) };
-    return [{ type: 'tool-input-available', toolCallId, toolName, input: args, ...mark }];
+    const asked = mark && { providerMetadata: mark };
+    return [{ type: 'tool-input-available', toolCallId, toolName, input: args, ...asked }];
   }
 }
 

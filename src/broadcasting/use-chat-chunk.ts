@@ -2,6 +2,7 @@ import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { JsonObject } from '../json.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
 
 /** Why a run stands still, and what would let it go on: AI SDK has no word for it. */
 export type OnwardStop = {
@@ -47,12 +48,25 @@ export type OnwardMetadata = {
 /** `onward: { discarded: true }` on a text or call that a failed model call left behind. */
 export type OnwardMark = { readonly onward: { readonly discarded: true } };
 
-/** `onward: { hidden: ['/password'] }` on a call that waits: JSON pointers to what is hidden in its input. */
-export type OnwardHidden = { onward: { hidden: string[] } };
+/**
+ * `onward: { argsHash, hidden: ['/password'] }` on a call that waits: what names its arguments, and JSON pointers to
+ * what is hidden in its input.
+ */
+export type OnwardAsked = { onward: { argsHash?: string; hidden?: string[] } };
 
-export const hiddenMark = (hidden: readonly string[]): OnwardHidden => ({
-  onward: { hidden: [...hidden] },
-});
+/** Undefined where there is nothing to say. */
+export const askedMark = ({
+  argsHash,
+  hidden,
+}: Pick<PendingApproval, 'argsHash' | 'hidden'>): OnwardAsked | undefined =>
+  argsHash === undefined && hidden === undefined
+    ? undefined
+    : {
+        onward: {
+          ...(argsHash !== undefined && { argsHash }),
+          ...(hidden && { hidden: [...hidden] }),
+        },
+      };
 
 type DataChunk = {
   [K in keyof OnwardDataParts]: {
@@ -94,7 +108,7 @@ export type UiMessageChunk =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: JsonObject;
-      readonly providerMetadata?: OnwardHidden;
+      readonly providerMetadata?: OnwardAsked;
     }
   | {
       readonly type: 'tool-input-error';

@@ -62,6 +62,10 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   ],
   unknown_approval: ['unknown_approval', 'Nobody waits for this answer any more.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
+  stale_approval: [
+    'approval_mismatch',
+    'The call that waits is not the one that was answered. Load the chat again, then answer.',
+  ],
   not_resumable: ['unknown_approval', 'The run is over: the answer comes too late.'],
   invalid_message: ['invalid_request', 'The message cannot be read.'],
   state_too_large: ['body_too_large', 'The message is larger than can be kept.'],

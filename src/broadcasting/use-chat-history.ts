@@ -4,7 +4,7 @@ import { isRecord, parseJson, type JsonObject, type JsonValue } from '../json.ts
 import { textOf, type FilePart, type ImagePart } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
-import { answerIdOf, hiddenMark, type OnwardHidden } from './use-chat-chunk.ts';
+import { answerIdOf, askedMark, type OnwardAsked } from './use-chat-chunk.ts';
 
 /** A part of a message as AI SDK's `UIMessage` has it. */
 export type UiChatPart =
@@ -19,7 +19,7 @@ export type UiToolPart = { type: `tool-${string}`; toolCallId: string } & (
       state: 'approval-requested';
       input: JsonObject;
       approval: { id: string };
-      callProviderMetadata?: OnwardHidden;
+      callProviderMetadata?: OnwardAsked;
     }
   | { state: 'output-available'; input: JsonObject; output: JsonValue }
   | { state: 'output-error'; input: JsonObject; errorText: string }
@@ -171,13 +171,16 @@ const nestedApprovals = ({ pendingApprovals = [] }: HistoryOptions): UiToolPart[
     .filter(({ path }) => path.length > 0)
     .map((one) => ({ type: `tool-${one.tool}`, toolCallId: one.callId, ...waitingPart(one) }));
 
-const waitingPart = ({ callId: id, args: input, hidden }: PendingApproval) =>
-  ({
+function waitingPart(approval: PendingApproval) {
+  const { callId: id, args: input } = approval;
+  const mark = askedMark(approval);
+  return {
     state: 'approval-requested',
     input,
     approval: { id },
-    ...(hidden && { callProviderMetadata: hiddenMark(hidden) }),
-  }) as const;
+    ...(mark && { callProviderMetadata: mark }),
+  } as const;
+}
 
 const userParts = ({ content }: MessageJSON): UiChatPart[] =>
   typeof content === 'string'

@@ -1,10 +1,11 @@
 import type { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
-import type { ApprovalAnswer } from '../agent/approval-answer.ts';
+import { checkAnswer, type ApprovalAnswer, type GivenAnswer } from '../agent/approval-answer.ts';
 import { isoTime } from '../clock.ts';
 import { withinAllowance } from '../continuation/grant-allowance.ts';
 import { checkedGrant, grantKinds, type Grants } from '../continuation/grants.ts';
 import { invalidOption } from '../errors/agent-error.ts';
+import { own } from '../json.ts';
 import type { GrantOrder } from './grant-order.ts';
 import type { SessionCrew } from './session-crew.ts';
 import {
@@ -14,6 +15,7 @@ import {
   grantRefused,
   notWaiting,
   sessionBusy,
+  staleAnswer,
 } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { OwnerOptions, ResumeSessionOptions } from './session-options.ts';
@@ -27,18 +29,46 @@ export async function answerCall(
     readonly sessionId: string;
     readonly callId: string;
     readonly answer: ApprovalAnswer;
+    readonly by: string;
   },
 ): Promise<string | null> {
-  const { sessionId, owner, callId, answer } = given;
-  const row = await lookup.workable(sessionId, owner);
-  if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
-  if ((await lookup.waiting(row)).includes(callId)) {
+  const { sessionId, owner, callId, answer, by } = given;
+  checkAnswer(callId, answer);
+  const said: GivenAnswer = { ...answer, by, at: isoTime(lookup.clock.now()) };
+  for (let tries = 1; ; tries++) {
+    const row = await lookup.workable(sessionId, owner);
+    checkNamed(row, callId, answer);
+    if (row.phase === 'idle') throw executionOver(sessionId, callId, row.status);
+    await checkWaits(lookup, row, callId);
     const { state } = await lookup.load(row);
-    await lookup.agentFor(row.agent).checkAnswer(state, callId, answer);
+    const bound = await lookup.agentFor(row.agent).checkAnswer(state, callId, said);
+    if (!bound) {
+      // it began to wait after the row was read
+      if (tries < 3) continue;
+      throw notWaiting(sessionId, callId, await lookup.waiting(row));
+    }
+    await decide(lookup, crew, row, callId, bound, answer.executionId !== undefined);
+    await crew.enqueue(sessionId);
+    return row.executionId;
   }
-  await decide(lookup, crew, row, callId, answer);
-  await crew.enqueue(sessionId);
-  return row.executionId;
+}
+
+/** An answer to another execution is for another call, though it may have the same id. */
+function checkNamed(
+  { id, executionId: current }: SessionRow,
+  callId: string,
+  { executionId }: ApprovalAnswer,
+): void {
+  if (executionId !== undefined && executionId !== current)
+    throw staleAnswer(id, callId, current, executionId);
+}
+
+async function checkWaits(lookup: SessionLookup, row: SessionRow, callId: string): Promise<void> {
+  const { id, executionId } = row;
+  const [call] = await lookup.store.calls(id, executionId ?? '', { callIds: [callId] });
+  if (call?.state === 'waiting') return;
+  if (call && call.answer !== null) throw answeredBefore(id, callId);
+  throw notWaiting(id, callId, await lookup.waiting(row));
 }
 
 /** Stores the answers, and the wish to go on; the id of the execution that does. */
@@ -48,25 +78,32 @@ export async function resumeSession(
   sessionId: string,
   options: ResumeSessionOptions,
 ): Promise<string> {
-  const { owner, approvals, grant } = options;
+  const { owner, approvals = {}, grant, by = owner } = options;
   const row = await lookup.workable(sessionId, owner);
-  const answers = Object.entries(approvals ?? {});
-  if (row.phase === 'open' && answers.length === 0) throw sessionBusy(row);
+  const given = Object.entries(approvals);
+  for (const [callId, answer] of given) {
+    checkAnswer(callId, answer);
+    checkNamed(row, callId, answer);
+  }
+  if (row.phase === 'open' && given.length === 0) throw sessionBusy(row);
   const { state } = await lookup.load(row, { wholeExecution: true });
   const order = grant && (await orderOf(lookup, row, state, grant, options));
-  await lookup.agentFor(row.agent).checkResume(state, {
-    ...(approvals && { approvals }),
+  const answers = await lookup.agentFor(row.agent).checkResume(state, {
+    ...(given.length > 0 && { approvals }),
     ...(grant && { grant }),
+    by,
   });
-  if (state.pendingApprovals.length > 0 && answers.length === 0)
+  if (state.pendingApprovals.length > 0 && answers.size === 0)
     throw awaitingApproval(sessionId, await lookup.waiting(row));
   try {
-    for (const [callId, answer] of answers) await decide(lookup, crew, row, callId, answer);
-    if (grant || answers.length === 0)
-      await crew.acceptResume(row, order ?? null, answers.length > 0);
+    for (const [callId, answer] of answers) {
+      const isNamed = own(approvals, callId)?.executionId !== undefined;
+      await decide(lookup, crew, row, callId, answer, isNamed);
+    }
+    if (grant || answers.size === 0) await crew.acceptResume(row, order ?? null, answers.size > 0);
   } finally {
     // where one of several came too late, the others count
-    if (answers.length > 0) await crew.enqueue(sessionId);
+    if (answers.size > 0) await crew.enqueue(sessionId);
   }
   return state.execution.id;
 }
@@ -101,10 +138,16 @@ async function decide(
   crew: SessionCrew,
   row: SessionRow,
   callId: string,
-  answer: ApprovalAnswer,
+  answer: GivenAnswer,
+  isNamed: boolean,
 ): Promise<void> {
-  const said = await crew.decide(row, callId, answer);
+  const said = await crew.decide(row, callId, answer, isNamed);
   if (said === 'answered') throw answeredBefore(row.id, callId);
   if (said === 'unknown') throw notWaiting(row.id, callId, await lookup.waiting(row));
-  if (said === 'over') throw executionOver(row.id, callId, row.status);
+  if (said === 'ambiguous') throw staleAnswer(row.id, callId, row.executionId);
+  if (said !== 'over') return;
+  const { status, executionId } = await lookup.owned(row.id, row.owner);
+  if (executionId !== row.executionId)
+    throw staleAnswer(row.id, callId, executionId, row.executionId);
+  throw executionOver(row.id, callId, status);
 }

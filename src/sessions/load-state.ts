@@ -1,6 +1,6 @@
 import { AgentState, type AgentStateJSON, type AgentStepJSON } from '../agent/agent-state.ts';
 import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
-import type { ApprovalAnswer } from '../agent/approval-answer.ts';
+import type { Answers, GivenAnswer } from '../agent/approval-answer.ts';
 import {
   addSpending,
   noSpending,
@@ -24,7 +24,7 @@ export interface LoadedSession {
   readonly frame: AgentFrame;
   readonly nestedFrames: Map<string, AgentFrame>;
   /** People's answers that were not carried out yet, or not to the end. */
-  readonly answers: ReadonlyMap<string, ApprovalAnswer>;
+  readonly answers: Answers;
   /** Calls that were started, and whose end nobody saw. */
   readonly lostCalls: Set<string>;
 }
@@ -66,7 +66,7 @@ interface Counts {
 
 class Loading {
   readonly nestedFrames: Map<string, AgentFrame> = new Map();
-  readonly answers: Map<string, ApprovalAnswer> = new Map();
+  readonly answers: Map<string, GivenAnswer> = new Map();
   readonly lostCalls: Set<string> = new Set();
   readonly #reader: RowReader;
   readonly #sessionId: string;
@@ -247,7 +247,7 @@ class Loading {
     }
     if (row.state === 'started') this.lostCalls.add(row.callId);
     if (row.answer === null || row.state === 'waiting') return;
-    const [answer] = await this.#reader.values<ApprovalAnswer>([{ body: row.answer }]);
+    const [answer] = await this.#reader.values<GivenAnswer>([{ body: row.answer }]);
     if (answer) this.answers.set(row.callId, answer);
   }
 }

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '../agent/approval-answer.ts';
+import type { GivenAnswer } from '../agent/approval-answer.ts';
 import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { logMessage, logText } from '../errors/log-text.ts';
@@ -16,6 +16,7 @@ import type { SessionPhase, SessionRow } from './session-rows.ts';
 import type {
   AcceptCondition,
   Acceptance,
+  Decision,
   RecoverablePage,
   SessionStore,
 } from './session-store.ts';
@@ -135,13 +136,15 @@ export class SessionCrew {
   async decide(
     { id, executionId }: SessionRow,
     callId: string,
-    answer: ApprovalAnswer,
-  ): Promise<'accepted' | 'answered' | 'unknown' | 'over'> {
+    answer: GivenAnswer,
+    isNamed: boolean,
+  ): Promise<Decision> {
     return this.#store.decide(id, {
       executionId: executionId ?? '',
       callId,
       body: await plainBody(this.#store, answer),
       at: isoTime(this.#lookup.clock.now()),
+      ...(!isNamed && { ifUnambiguous: true }),
     });
   }
 

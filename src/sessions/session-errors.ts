@@ -114,6 +114,24 @@ export const answeredBefore = (sessionId: string, callId: string): AgentError =>
     details: { sessionId, callId },
   });
 
+/** Without `given`, the answer names no execution, and others of the session have let a call with this id wait. */
+export const staleAnswer = (
+  sessionId: string,
+  callId: string,
+  executionId: string | null,
+  given: string | null = null,
+): AgentError =>
+  new AgentError(
+    'stale_approval',
+    (given === null
+      ? `The answer for call ${show(callId)} names no execution, and more than one execution of session ` +
+        `${show(sessionId)} has let a call with this id wait`
+      : `The answer for call ${show(callId)} was given in execution ${show(given)}, and session ` +
+        `${show(sessionId)} is in execution ${show(executionId)}`) +
+      '. Nothing was run. Look at pendingApprovals with get(), and answer with the executionId and argsHash that they show.',
+    { details: { sessionId, callId, executionId } },
+  );
+
 export const notWaiting = (
   sessionId: string,
   callId: string,

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/agent.ts';
-import type { Approvals } from '../agent/approval-answer.ts';
+import type { ApprovalBinding, Approvals } from '../agent/approval-answer.ts';
 import type { Clock } from '../clock.ts';
 import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
@@ -47,7 +47,14 @@ export interface ResumeSessionOptions extends OwnerOptions, GrantCapOptions {
    * owner asked for, for example over HTTP: it stays within `grants`, or is refused with `grant_refused`.
    */
   readonly authority?: GrantAuthority;
-  /** Who gives the grant, for the record. Default: the owner. */
+  /** Who gives the grant and the answers, for the record. Default: the owner. */
+  readonly by?: string;
+  readonly wait?: boolean;
+}
+
+/** How a call that waits is answered: naming `executionId` and `argsHash` of the pending approval binds the answer to it. */
+export interface AnswerOptions extends OwnerOptions, ApprovalBinding {
+  /** Who answers, for the record. Default: the owner. */
   readonly by?: string;
   readonly wait?: boolean;
 }

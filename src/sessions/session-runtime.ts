@@ -15,6 +15,7 @@ import { sendMessage } from './send-message.ts';
 import { SessionCrew } from './session-crew.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
+  AnswerOptions,
   CreateOptions,
   ExpireOptions,
   GrantCapOptions,
@@ -107,10 +108,11 @@ export class SessionRuntime {
     return this.#result(sessionId, options, executionId);
   }
 
+  /** Lets a call run that waits, perhaps with other arguments. */
   approve(
     sessionId: string,
     callId: string,
-    options: OwnerOptions & { readonly args?: JsonObject; readonly wait?: boolean },
+    options: AnswerOptions & { readonly args?: JsonObject },
   ): Promise<Session> {
     const { args } = options;
     return this.#answer(
@@ -124,7 +126,7 @@ export class SessionRuntime {
   deny(
     sessionId: string,
     callId: string,
-    options: OwnerOptions & { readonly reason: string; readonly wait?: boolean },
+    options: AnswerOptions & { readonly reason: string },
   ): Promise<Session> {
     return this.#answer(sessionId, callId, { deny: options.reason }, options);
   }
@@ -261,10 +263,12 @@ export class SessionRuntime {
   async #answer(
     sessionId: string,
     callId: string,
-    answer: ApprovalAnswer,
-    options: OwnerOptions & { readonly wait?: boolean },
+    decision: ApprovalAnswer,
+    options: AnswerOptions,
   ): Promise<Session> {
-    const given = { sessionId, owner: options.owner, callId, answer };
+    const { owner, by = owner, executionId: named, argsHash } = options;
+    const answer = { ...decision, executionId: named, argsHash };
+    const given = { sessionId, owner, callId, answer, by };
     const executionId = await answerCall(this.#lookup, this.#crew, given);
     return this.#result(sessionId, options, executionId);
   }

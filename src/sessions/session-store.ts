@@ -15,9 +15,11 @@ import type {
 import type {
   AcceptCondition,
   Acceptance,
+  Decision,
   Dropped,
   ExpireRequest,
   LeaseRequest,
+  NewAnswer,
   NewCommand,
   RecoverablePage,
   RecoverableQuery,
@@ -29,9 +31,11 @@ import type {
 export type {
   AcceptCondition,
   Acceptance,
+  Decision,
   Dropped,
   ExpireRequest,
   LeaseRequest,
+  NewAnswer,
   NewCommand,
   RecoverablePage,
   RecoverableQuery,
@@ -165,20 +169,8 @@ export interface SessionStore {
   ): Promise<Acceptance | null>;
   /** The oldest resume, else the oldest message: a message waits for the end of what is resumed. */
   nextCommand(sessionId: string): Promise<CommandRow | null>;
-  /**
-   * Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase, unless `parked`, to `open`;
-   * `answered` was answered before; `unknown` is not a call that waited; `over` when the session is idle or in another
-   * execution.
-   */
-  decide(
-    sessionId: string,
-    answer: {
-      readonly executionId: string;
-      readonly callId: string;
-      readonly body: string;
-      readonly at: string;
-    },
-  ): Promise<'accepted' | 'answered' | 'unknown' | 'over'>;
+  /** Answers a call once: `accepted` turns it from `waiting` to `decided` and the phase, unless `parked`, to `open`. */
+  decide(sessionId: string, answer: NewAnswer): Promise<Decision>;
   /**
    * Leaves a request for the worker of the session, unless it is idle; the first reason stays. A stop turns `paused`
    * and `parked` into `open`, without a wait. A `retry`, with its time, turns `parked` into `open` with all counts at 0,
@@ -247,15 +239,16 @@ export interface SessionStore {
   blobs(sessionId: string, hashes: readonly string[]): Promise<readonly Omit<BlobRow, 'scope'>[]>;
 
   /**
-   * Copies messages and steps below the counts, what they refer to and the remembered ids of their executions into a new
-   * idle session. False as `create`.
+   * Copies messages and steps below the counts, what they refer to, the remembered ids of their executions and all
+   * remembered ids of calls that waited into a new idle session. False as `create`.
    */
   fork(fromId: string, session: NewSessionRow): Promise<boolean>;
   /** Leaves no row behind. False if there was none. */
   delete(sessionId: string): Promise<boolean>;
   /**
    * For sessions that nobody works on and that did not change since: drops events, and the steps, calls, agents and
-   * large values of all executions but the last. Remembered ids of executions stay. Works in small batches, each a write
+   * large values of all executions but the last. Remembered ids of executions, and of calls
+   * that waited, stay. Works in small batches, each a write
    * of its own, that hold up neither other sessions nor the event loop; skips what is in use at that moment, and what
    * requires more than {@link READS}.
    */

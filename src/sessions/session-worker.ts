@@ -1,6 +1,6 @@
 import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
-import type { Approvals } from '../agent/approval-answer.ts';
+import type { Answers } from '../agent/approval-answer.ts';
 import type { DurableAgent } from '../agent/durable-agent.ts';
 import type { StopOptions } from '../agent/enter-run.ts';
 import { StopSignal, type DurableOptions } from '../agent/run.ts';
@@ -212,7 +212,7 @@ class Stretch {
   ): Promise<void> {
     const { journal } = given;
     const { state } = loaded;
-    const approvals = answersTo(loaded);
+    const answers = answersTo(loaded);
     const options = { ...given, signal: this.#abort.signal };
     const { stopReason } = this.#row;
     const { executionId } = task;
@@ -221,10 +221,10 @@ class Stretch {
       await this.#agent.run(asked, { ...options, executionId });
     } else if (stopReason !== null && isOpen(state.status))
       await journal.end(this.#agent.stop(state, { ...options, ...askedBy(stopReason) }));
-    else if (task.kind === 'resume' && hasWork(state, approvals, task))
+    else if (task.kind === 'resume' && hasWork(state, answers, task))
       await this.#agent.resume(state, {
         ...options,
-        ...(state.unfinishedStep && { approvals }),
+        ...(state.unfinishedStep && { answers }),
         ...grantOf(task.order),
       });
     else await journal.end(state);
@@ -269,8 +269,8 @@ function askedBy(text: string): Pick<StopOptions, 'reason' | 'by' | 'at'> {
 const idOf = ({ executionId, number }: CommandRow) => ({ executionId, done: number });
 
 /** An agent behind a call may be answered before its root has paused: the root pauses first, and then goes on. */
-const answersTo = ({ state, answers }: LoadedSession): Approvals =>
-  Object.fromEntries(
+const answersTo = ({ state, answers }: LoadedSession): Answers =>
+  new Map(
     state.pendingApprovals.flatMap(({ callId }) => {
       const answer = answers.get(callId);
       return answer ? [[callId, answer]] : [];
@@ -278,8 +278,8 @@ const answersTo = ({ state, answers }: LoadedSession): Approvals =>
   );
 
 /** A pause without answers goes on waiting. */
-const hasWork = (state: AgentState, approvals: Approvals, { done }: Task): boolean =>
-  state.status !== 'paused' || done !== undefined || Object.keys(approvals).length > 0;
+const hasWork = (state: AgentState, answers: Answers, { done }: Task): boolean =>
+  state.status !== 'paused' || done !== undefined || answers.size > 0;
 
 /** A fork stands between two steps: a new message begins a new execution there. */
 const readyForMessage = (state: AgentState): AgentState =>

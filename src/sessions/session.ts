@@ -1,6 +1,7 @@
 import type { Pause } from '../agent/agent-state.ts';
 import { isOpen, type AgentStatus } from '../agent/agent-status.ts';
 import type { SessionInfo } from '../agent/execution.ts';
+import { namedApprovals } from '../agent/named-approvals.ts';
 import type { GrantAllowance, GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
@@ -68,7 +69,9 @@ export function sessionOf(
     lastContinuationOutcome && !isFresh
       ? ContinuationOutcome.from(redactor.value(lastContinuationOutcome))
       : null;
-  const pending = (pause?.pendingApprovals ?? []).filter(({ callId }) => waiting.has(callId));
+  const pending = namedApprovals(pause?.pendingApprovals ?? [], execution.id).filter(({ callId }) =>
+    waiting.has(callId),
+  );
   return {
     id,
     owner,

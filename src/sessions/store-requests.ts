@@ -39,6 +39,25 @@ export interface Acceptance {
   readonly repeat?: 'waiting' | 'begun' | 'other';
 }
 
+/** A person's answer to a call. */
+export interface NewAnswer {
+  readonly executionId: string;
+  readonly callId: string;
+  readonly body: string;
+  readonly at: string;
+  /**
+   * The answer did not name its execution: `ambiguous` where another execution of the session has ever let a call
+   * with this id wait. The store remembers those ids as long as the session lives.
+   */
+  readonly ifUnambiguous?: boolean;
+}
+
+/**
+ * What an answer comes to: `answered` was answered before, `unknown` is not a call that waited, `over` when the session
+ * is idle or in another execution, `ambiguous` as {@link NewAnswer} says.
+ */
+export type Decision = 'accepted' | 'answered' | 'unknown' | 'over' | 'ambiguous';
+
 /** How a worker asks for a lease. */
 export interface LeaseRequest {
   readonly worker: string;

@@ -162,6 +162,11 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
     /D16: two answers/,
   ],
   [
+    'forgets which calls have waited',
+    (store) => ({ decide: (id, { ifUnambiguous: _, ...answer }) => store.decide(id, answer) }),
+    /D91: an answer that names no execution[^]*D91: prune and fork/,
+  ],
+  [
     'names a phase that it did not find',
     (store) => ({
       async request(id, wish) {

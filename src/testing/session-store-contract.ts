@@ -15,6 +15,7 @@ import { recoveryCases } from './store-contract/recovery-cases.ts';
 import { repeatCases } from './store-contract/repeat-cases.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
 import { sizeCases } from './store-contract/size-cases.ts';
+import { waitCases } from './store-contract/wait-cases.ts';
 
 export type { StoreContractCase } from './store-contract/rig.ts';
 
@@ -45,5 +46,6 @@ export function sessionStoreContract(
     ...droppingCases,
     ...expiryCases,
     ...sizeCases,
+    ...waitCases,
   ].map(({ name, run }) => ({ name, run: async () => run(await (rig ??= prepare())) }));
 }

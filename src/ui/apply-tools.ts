@@ -57,11 +57,12 @@ export function applyApproval(
   envelope: EnvelopeOf<'agent.approval.requested'>,
 ): Screen {
   const { payload, execution_id, agent_id, parent_agent_id, timestamp } = envelope;
-  const { tool, tool_call_id, args, args_summary, hidden } = payload;
+  const { tool, tool_call_id, args, args_hash, args_summary, hidden } = payload;
   const approval: UiApproval = {
     tool,
     tool_call_id,
     args,
+    ...(args_hash && { args_hash }),
     args_summary,
     ...(hidden && { hidden }),
     execution_id,

@@ -9,6 +9,7 @@ import {
   isRemedy,
   isStatus,
   isText,
+  isTextList,
   isTextOrCut,
   isUsage,
   isYesNo,
@@ -61,7 +62,9 @@ const fields: {
   'agent.approval.requested': {
     ...call,
     args: may(isBounded, null),
+    args_hash: maybe(isName, ''),
     args_summary: may(isText, ''),
+    hidden: maybe(isTextList, ['']),
   },
   'agent.continuation': {},
   'agent.stream.chunk': {

@@ -26,6 +26,8 @@ const LONGEST_NAME = 200_000;
 export const isText: Check = (value) => typeof value === 'string';
 export const isName: Check = (value) => typeof value === 'string' && value.length <= LONGEST_NAME;
 const isShort: Check = (value) => typeof value === 'string' && value.length <= 10_000;
+export const isTextList: Check = (value) =>
+  Array.isArray(value) && value.length <= 100 && value.every(isShort);
 export const isYesNo: Check = (value) => typeof value === 'boolean';
 export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 export const isAmount: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1e15;

@@ -9,6 +9,8 @@ export interface UiApproval {
   readonly tool: string;
   readonly tool_call_id: string;
   readonly args: JsonValue | Cut;
+  /** Names the recorded arguments; an answer repeats it. */
+  readonly args_hash?: string;
   readonly args_summary: string;
   /** JSON pointers to what is hidden in `args`; absent where nothing is. */
   readonly hidden?: readonly string[];

@@ -108,6 +108,7 @@ it('no migration is ever edited: add a new one at the end', () => {
     'b132655ae3058e0c',
     'ed910dd3f828bef8',
     'dbadcd27a3b8428d',
+    'a353b22d10e22ffd',
   ]);
 });
 

@@ -8,7 +8,9 @@ import { ref } from '../schemas/shapes.ts';
 import { detailOf } from '../session-views.ts';
 import {
   approvals,
+  executionName,
   grant,
+  hashName,
   jsonRecord,
   newSessionId,
   oneOf,
@@ -21,6 +23,8 @@ interface Answer {
   readonly decision: 'approve' | 'deny';
   readonly args?: JsonObject;
   readonly reason?: string;
+  readonly executionId?: string;
+  readonly argsHash?: string;
 }
 
 const accepted: RouteAnswer = {
@@ -40,9 +44,13 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
       decision: required(oneOf('approve', 'deny')),
       args: jsonRecord('with approve: the arguments to run it with instead'),
       reason: { ...reason, expected: 'with deny: why not, in up to 2,000 characters' },
+      executionId: executionName,
+      argsHash: hashName,
     },
     bodyRules: {
-      description: 'To deny, give a reason and no args; to approve, give no reason.',
+      description:
+        'To deny, give a reason and no args; to approve, give no reason. Name the executionId and argsHash of the ' +
+        'pending approval: the answer then counts for that very call, and is refused with stale_approval otherwise.',
       oneOf: [
         { properties: { decision: { const: 'approve' }, reason: false } },
         { properties: { decision: { const: 'deny' }, args: false }, required: ['reason'] },
@@ -50,11 +58,12 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     },
     answer: accepted,
     async handle({ owner, id, callId, body }) {
-      const { decision, args, reason: why = '' } = body;
+      const { decision, args, reason: why = '', executionId, argsHash } = body;
+      const said = { owner, executionId, argsHash };
       return detailOf(
         decision === 'approve'
-          ? await runtime.approve(id, callId, { owner, ...(args && { args }) })
-          : await runtime.deny(id, callId, { owner, reason: why }),
+          ? await runtime.approve(id, callId, { ...said, ...(args && { args }) })
+          : await runtime.deny(id, callId, { ...said, reason: why }),
       );
     },
   }),

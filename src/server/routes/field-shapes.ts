@@ -76,6 +76,11 @@ export const grant: Field = {
     'amounts above 0 for steps, tokens, cost, seconds or retries, steps and retries in whole numbers',
 };
 
+/** Which call an answer is for. */
+export const executionName: Field = word('the executionId of the pending approval');
+export const hashName: Field = word('the argsHash of the pending approval');
+const binding = { executionId: executionName.schema, argsHash: hashName.schema };
+
 export const approvals: Field = {
   schema: {
     type: 'object',
@@ -84,13 +89,13 @@ export const approvals: Field = {
       anyOf: [
         {
           type: 'object',
-          properties: { approve: { const: true }, args: { type: 'object' } },
+          properties: { approve: { const: true }, args: { type: 'object' }, ...binding },
           required: ['approve'],
           additionalProperties: false,
         },
         {
           type: 'object',
-          properties: { deny: { type: 'string', maxLength: 2_000 } },
+          properties: { deny: { type: 'string', maxLength: 2_000 }, ...binding },
           required: ['deny'],
           additionalProperties: false,
         },
@@ -98,5 +103,7 @@ export const approvals: Field = {
     },
   },
   maxEntries: 128,
-  expected: 'up to 128 answers: { [call id]: { approve: true, args? } or { deny: reason } }',
+  expected:
+    'up to 128 answers: { [call id]: { approve: true, args? } or { deny: reason } }, each with the executionId and ' +
+    'argsHash of the pending approval',
 };

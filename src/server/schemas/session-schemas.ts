@@ -49,7 +49,14 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
   SessionSummary: object({ ...inCommon, waitingFor: list(object({ callId: text, tool: text })) }),
   SessionPage: object({ sessions: list(ref('SessionSummary')), cursor: orNull(text) }),
   PendingApproval: object(
-    { callId: text, tool: text, args: record, path: list(text) },
+    {
+      callId: text,
+      tool: text,
+      args: record,
+      argsHash: text,
+      executionId: text,
+      path: list(text),
+    },
     { hidden: list(text) },
   ),
   SessionDetail: object({

@@ -4,6 +4,7 @@ import type { Commit, CommitReceipt } from '../session-store.ts';
 import type { KeyValueChange, KeyValues } from './key-value-driver.ts';
 import { commandKey, rowKey, under } from './key-value-layout.ts';
 import { change, rowsIn } from './key-value-session.ts';
+import { waitEntries } from './key-value-waits.ts';
 import {
   committed,
   ended,
@@ -61,6 +62,7 @@ export const commitTo = (kv: KeyValues, commit: Commit): Promise<CommitReceipt> 
         ...appended,
         ...blobs.filter(([key]) => !found.has(key)).filter(isFirst),
         ...[...ledger].map(([key, call]) => entry(key, call)),
+        ...waitEntries(commit),
         ...(commit.agents ?? []).map((agent) =>
           entry(rowKey(id, 'agent', agent.executionId, agent.agentId), agent),
         ),

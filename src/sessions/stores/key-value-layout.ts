@@ -19,6 +19,7 @@ export type Table =
   | 'step'
   | 'agent'
   | 'call'
+  | 'wait'
   | 'event'
   | 'blob';
 

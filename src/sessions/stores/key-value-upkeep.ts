@@ -46,7 +46,10 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
   }
 }
 
-/** Messages and steps below the counts, the large values that they may name, and the ids of their executions. */
+/**
+ * Messages and steps below the counts, the large values that they may name, the ids of their executions, and those of
+ * all calls that waited.
+ */
 async function conversation(
   kv: KeyValues,
   id: string,
@@ -64,7 +67,8 @@ async function conversation(
   const remembered = (await kv.list(under('of', id, 'execution'))).filter(([, value]) =>
     executions.has((JSON.parse(value) as { executionId: string }).executionId),
   );
-  return [...messages, ...steps, ...blobs, ...remembered];
+  const waits = await kv.list(under('of', id, 'wait'));
+  return [...messages, ...steps, ...blobs, ...remembered, ...waits];
 }
 
 export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>

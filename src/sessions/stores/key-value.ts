@@ -10,7 +10,14 @@ import type {
   SessionPhase,
   StepRow,
 } from '../session-rows.ts';
-import type { Acceptance, SessionQuery, SessionStore, StoreCodec } from '../session-store.ts';
+import type {
+  Acceptance,
+  Decision,
+  SessionQuery,
+  SessionStore,
+  StoreCodec,
+} from '../session-store.ts';
+import { hasWaitedElsewhere } from './key-value-waits.ts';
 import { commitTo } from './key-value-commit.ts';
 import { type KeyValueDriver, type KeyValueRange, keyValues } from './key-value-driver.ts';
 import {
@@ -148,14 +155,16 @@ export function keyValueStore(
       const range = { ...under('of', sessionId, 'command'), limit: 1 };
       return (await rowsIn<CommandRow>(kv, range))[0] ?? null;
     },
-    decide(sessionId, { executionId, callId, body, at }) {
+    decide(sessionId, { executionId, callId, body, at, ifUnambiguous }) {
       const key = rowKey(sessionId, 'call', executionId, callId);
-      return change(kv, sessionId, [key], (session, found) => {
+      return change<Decision>(kv, sessionId, [key], async (session, found) => {
         if (!session) return { result: 'unknown' };
         const text = found.get(key);
         const call = text === undefined ? undefined : (JSON.parse(text) as CallRow);
         const result = answered(session.row, executionId, call);
         if (result !== 'accepted') return { result };
+        if (ifUnambiguous && (await hasWaitedElsewhere(kv, sessionId, { executionId, callId })))
+          return { result: 'ambiguous' };
         const row = { ...session.row, phase: awake(session.row.phase), updatedAt: at };
         return {
           result,

@@ -22,6 +22,8 @@ export interface MemorySession {
   readonly commands: CommandRow[];
   /** Content hashes of messages, by execution. */
   readonly executions: Map<string, string | null>;
+  /** Executions that have ever let a call wait, by its id. */
+  readonly waits: Map<string, Set<string>>;
   /** By agent. */
   readonly messages: Map<string, MessageRow[]>;
   readonly steps: Map<string, StepRow[]>;
@@ -39,6 +41,7 @@ export const newSession = (row: NewSessionRow): MemorySession => ({
   lastCommand: 0,
   commands: [],
   executions: new Map(),
+  waits: new Map(),
   messages: new Map(),
   steps: new Map(),
   agents: new Map(),
@@ -85,6 +88,11 @@ export function writeRows(session: MemorySession, commit: Commit): void {
   }
   for (const write of commit.calls ?? []) {
     const execution = mapIn(session.calls, write.executionId);
+    if (write.state === 'waiting')
+      session.waits.set(
+        write.callId,
+        new Set([...(session.waits.get(write.callId) ?? []), write.executionId]),
+      );
     execution.set(write.callId, frozen(nextCall(execution.get(write.callId), write, commit.token)));
   }
   const done = session.commands.findIndex(({ number }) => number === commit.done);
@@ -117,6 +125,7 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
     const hash = source.executions.get(executionId);
     if (hash !== undefined) fork.executions.set(executionId, hash);
   }
+  for (const [callId, waited] of source.waits) fork.waits.set(callId, waited);
 }
 
 export function sizeOf(session: MemorySession): { rows: number; bytes: number } {
@@ -124,6 +133,7 @@ export function sizeOf(session: MemorySession): { rows: number; bytes: number } 
     session.row,
     ...session.commands,
     ...Array.from(session.executions.keys(), () => ({})),
+    ...all(session.waits).map(() => ({})),
     ...all(session.messages),
     ...all(session.steps),
     ...all(session.agents),

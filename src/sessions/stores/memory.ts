@@ -118,13 +118,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const commands = find(sessionId)?.commands ?? [];
       return commands.find(({ kind }) => kind === 'resume') ?? commands[0] ?? null;
     },
-    async decide(sessionId, { executionId, callId, body, at }) {
+    async decide(sessionId, { executionId, callId, body, at, ifUnambiguous }) {
       const session = find(sessionId);
       if (!session) return 'unknown';
       const calls = session.calls.get(executionId);
       const call = calls?.get(callId);
       const outcome = answered(session.row, executionId, call);
       if (outcome !== 'accepted' || !calls || !call) return outcome;
+      const waited = session.waits.get(callId) ?? [];
+      if (ifUnambiguous && [...waited].some((other) => other !== executionId)) return 'ambiguous';
       calls.set(callId, frozen({ ...call, state: 'decided', answer: body }));
       session.row = { ...session.row, phase: awake(session.row.phase), updatedAt: at };
       return 'accepted';

@@ -179,6 +179,26 @@ const migrations: readonly ((schema: string) => string)[] = [
     create trigger forget_messages after delete on ${schema}.sessions for each row
       execute function ${schema}.forget_messages();`,
   (schema) => `alter table ${schema}.sessions add column lease_ms float8 not null default 0;`,
+  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was sealed while it waited was
+  // never started
+  (schema) => `
+    create table ${schema}.waits (
+      session_id text collate "C",
+      call_id text collate "C",
+      execution_id text collate "C",
+      primary key (session_id, call_id, execution_id)
+    );
+    insert into ${schema}.waits (session_id, call_id, execution_id)
+      select session_id, call_id, execution_id from ${schema}.calls where starts = 0 or answer is not null;
+    create function ${schema}.remember_wait() returns trigger language plpgsql as 'begin
+      insert into ${schema}.waits values (new.session_id, new.call_id, new.execution_id) on conflict do nothing;
+      return null;
+    end';
+    create trigger remember_wait after insert on ${schema}.calls for each row
+      when (new.state = 'waiting') execute function ${schema}.remember_wait();
+    create or replace function ${schema}.forget_messages() returns trigger language plpgsql as 'begin
+      delete from ${schema}.executions where session_id = old.id;
+      delete from ${schema}.waits where session_id = old.id; return old; end';`,
 ];
 
 /** All tables whose rows belong to a session by `session_id`. */
@@ -191,6 +211,7 @@ export const childTables = [
   'blobs',
   'commands',
   'executions',
+  'waits',
 ] as const;
 
 /** Brings the schema up to date; any number of processes may try at once. */

@@ -14,6 +14,7 @@ const textsOf: Readonly<Record<(typeof childTables)[number], string>> = {
   blobs: 'octet_length(body)',
   commands: 'octet_length(body)',
   executions: 'coalesce(octet_length(content_hash), 0)',
+  waits: '0',
 };
 
 const newColumns =
@@ -60,7 +61,10 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       select made.id, r.execution_id, r.content_hash from made, ${schema}.executions r
       where r.session_id = $11 and r.execution_id in (
         select t.execution_id from ${schema}.steps t
-        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer))
+        where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer)),
+    waits_copied as (
+      insert into ${schema}.waits (session_id, call_id, execution_id)
+      select made.id, r.call_id, r.execution_id from made, ${schema}.waits r where r.session_id = $11)
     select id${durably} from made`;
 
   return {

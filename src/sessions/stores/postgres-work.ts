@@ -70,11 +70,15 @@ export function sessionWork(db: Database, schema: string): Work {
     return repeatOf(row.current, command, known, () => row.is_waiting);
   }
 
+  const waitedElsewhere = (id: string): string => `exists (select from ${schema}.waits w
+    where w.session_id = ${id} and w.call_id = $3 and w.execution_id <> $2)`;
+
   // reads `found` itself: on small tables the planner looks for the call first, and without one would never wait
   const decideText = `with ${locked}, answered as (
       update ${schema}.calls c set state = 'decided', answer = $4
       from found where c.session_id = found.id and c.execution_id = $2 and c.call_id = $3
         and c.state = 'waiting' and found.phase <> 'idle' and found.execution_id = $2
+        and not ($6::boolean and ${waitedElsewhere('found.id')})
       returning c.call_id),
     opened as (
       update ${schema}.sessions s set ${awake}, updated_at = $5,
@@ -83,7 +87,7 @@ export function sessionWork(db: Database, schema: string): Work {
     select id${durably} from opened where exists (select from found)`;
 
   const undecidedText = `select s.phase <> 'idle' and s.execution_id is not distinct from $2 as current,
-      c.state, c.answer is not null as answered
+      c.state, c.answer is not null as answered, $4::boolean and ${waitedElsewhere('s.id')} as ambiguous
     from ${schema}.sessions s left join ${schema}.calls c
       on c.session_id = s.id and c.execution_id = $2 and c.call_id = $3
     where s.id = $1`;
@@ -143,22 +147,23 @@ export function sessionWork(db: Database, schema: string): Work {
       );
       return command ?? null;
     },
-    async decide(sessionId, { executionId, callId, body, at }) {
+    async decide(sessionId, { executionId, callId, body, at, ifUnambiguous = false }) {
       const call = [sessionId, executionId, callId];
       for (let tries = 0; tries < TRIES; tries++) {
-        const opened = await db.run('take an answer', decideText, [...call, body, at], {
-          session: sessionId,
-        });
+        const given = [...call, body, at, ifUnambiguous];
+        const opened = await db.run('take an answer', decideText, given, { session: sessionId });
         if (opened.length > 0) return 'accepted';
         const [found] = await db.read<{
           current: boolean;
           state: string | null;
           answered: boolean;
-        }>('take an answer', undecidedText, call);
+          ambiguous: boolean;
+        }>('take an answer', undecidedText, [...call, ifUnambiguous]);
         if (!found) return 'unknown';
         if (!found.current) return 'over';
         if (found.answered) return 'answered';
         if (found.state !== 'waiting') return 'unknown'; // else it began to wait just now
+        if (found.ambiguous) return 'ambiguous';
       }
       return 'unknown';
     },

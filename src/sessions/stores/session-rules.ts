@@ -14,6 +14,7 @@ import type {
   CallWrite,
   Commit,
   CommitReceipt,
+  Decision,
   LeaseSignal,
   NewCommand,
   SessionQuery,
@@ -119,7 +120,7 @@ export function answered(
   row: KeptRow,
   executionId: string,
   call: CallRow | undefined,
-): 'accepted' | 'answered' | 'unknown' | 'over' {
+): Exclude<Decision, 'ambiguous'> {
   if (row.phase === 'idle' || row.executionId !== executionId) return 'over';
   if (call?.state === 'waiting') return 'accepted';
   return call === undefined || call.answer === null ? 'unknown' : 'answered';

@@ -209,6 +209,20 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN lease_end INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 0;
   `,
+  // by a trigger, so that what release 0.1.0 lets wait is remembered too. A call that was sealed while it waited was
+  // never started
+  `
+  CREATE TABLE waits (
+    session INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    execution_id TEXT NOT NULL,
+    PRIMARY KEY (session, call_id, execution_id)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO waits (session, call_id, execution_id)
+    SELECT session, call_id, execution_id FROM calls WHERE starts = 0 OR answer IS NOT NULL;
+  CREATE TRIGGER remember_wait AFTER INSERT ON calls WHEN NEW.state = 'waiting'
+    BEGIN INSERT OR IGNORE INTO waits VALUES (NEW.session, NEW.call_id, NEW.execution_id); END;
+  `,
 ];
 
 /**

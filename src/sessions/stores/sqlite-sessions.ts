@@ -23,6 +23,7 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['events', ['body']],
   ['agents', ['head']],
   ['calls', ['answer', 'result']],
+  ['waits', []],
   ['blobs', ['body']],
 ];
 
@@ -36,7 +37,9 @@ export function removal(db: SqliteDatabase): (key: number) => number {
     return db.prepare(`UPDATE ${table} SET ${blanks.join(', ')} WHERE ${where}`);
   };
   const blanks = [
-    ...texts.map(([table, columns]) => blank(table, columns, ofSession(table))),
+    ...texts.flatMap(([table, columns]) =>
+      columns.length === 0 ? [] : [blank(table, columns, ofSession(table))],
+    ),
     blank('sessions', ['head'], 'key = ?'),
   ];
   const removals = [
@@ -85,9 +88,13 @@ export function sessions(db: SqliteDatabase): Sessions {
      SELECT ?, execution_id, content_hash FROM executions
      WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
   );
+  const copyWaits = db.prepare(
+    `INSERT INTO waits (session, call_id, execution_id)
+     SELECT ?, call_id, execution_id FROM waits WHERE session = ?`,
+  );
   const remove = removal(db);
   const measure = (table: string, where: string, columns: readonly string[]): string => {
-    const bytes = columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ');
+    const bytes = columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ') || '0';
     return `SELECT count(*) AS n, sum(${bytes}) AS b FROM ${table} WHERE ${where}`;
   };
   const size = db.prepare(
@@ -136,6 +143,7 @@ export function sessions(db: SqliteDatabase): Sessions {
       copySteps.run(era, copy, source, row.stepCount);
       copyBlobs.run(copy, source, copy);
       copyExecutions.run(copy, source, copy);
+      copyWaits.run(copy, source);
       return true;
     },
     delete(sessionId) {

@@ -56,6 +56,9 @@ export function work(db: SqliteDatabase): Work {
   const findCall = db.prepare(
     `SELECT state, answer FROM calls WHERE session = ${KEY} AND execution_id = ? AND call_id = ?`,
   );
+  const otherWait = db.prepare(
+    `SELECT 1 FROM waits WHERE session = ${KEY} AND call_id = ? AND execution_id <> ?`,
+  );
   const answerCall = db.prepare(
     `UPDATE calls SET state = 'decided', answer = ?
      WHERE session = ${KEY} AND execution_id = ? AND call_id = ?`,
@@ -101,7 +104,7 @@ export function work(db: SqliteDatabase): Work {
       const row = nextCommand.get(sessionId) as CommandRow | undefined;
       return row ? { ...row } : null;
     },
-    decide(sessionId, { executionId, callId, body, at }) {
+    decide(sessionId, { executionId, callId, body, at, ifUnambiguous }) {
       const row = find.get(sessionId) as Found | undefined;
       if (!row) return 'unknown';
       if (row.phase === 'idle' || row.executionId !== executionId) return 'over';
@@ -110,6 +113,7 @@ export function work(db: SqliteDatabase): Work {
         | undefined;
       if (!call || (call.state !== 'waiting' && call.answer === null)) return 'unknown';
       if (call.state !== 'waiting') return 'answered';
+      if (ifUnambiguous && otherWait.get(sessionId, callId, executionId)) return 'ambiguous';
       answerCall.run(body, sessionId, executionId, callId);
       openForAnswer.run(at, sessionId);
       return 'accepted';

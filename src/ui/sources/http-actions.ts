@@ -63,9 +63,9 @@ export function httpActions(options: HttpActionsOptions): Required<AgentSessionA
         throw thrown;
       }
     },
-    approve: (callId, args) =>
-      answer(callId, { decision: 'approve', ...(args !== undefined && { args }) }),
-    deny: (callId, reason) => answer(callId, { decision: 'deny', reason }),
+    approve: (callId, args, shown) =>
+      answer(callId, { decision: 'approve', ...(args !== undefined && { args }), ...shown }),
+    deny: (callId, reason, shown) => answer(callId, { decision: 'deny', reason, ...shown }),
     stop: () => post('stop', {}),
     resume: (grant?: Grants) => post('resume', grant === undefined ? {} : { grant: { ...grant } }),
   };

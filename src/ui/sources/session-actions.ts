@@ -5,6 +5,12 @@ import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-
 import type { SessionStore } from './session-store.ts';
 import { toError } from './source-error.ts';
 
+/** Which call was answered: what `runtime.approve` and `runtime.deny` take beside its id. */
+export interface ShownCall {
+  readonly executionId: string;
+  readonly argsHash?: string;
+}
+
 /** How a screen reaches your server. What is absent is not offered; a rejected promise is shown. */
 export interface AgentSessionActions {
   /**
@@ -12,8 +18,9 @@ export interface AgentSessionActions {
    * `{ executionId }` of the run that answers.
    */
   readonly send?: (text: string, options: { readonly id: string }) => Promise<unknown>;
-  readonly approve?: (callId: string, args?: JsonObject) => Promise<unknown>;
-  readonly deny?: (callId: string, reason: string) => Promise<unknown>;
+  /** `shown` names the call as it is on the screen: hand it to your server, which refuses an answer to another one. */
+  readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
+  readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
   /** Without a grant: goes on after a pause. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
@@ -103,15 +110,19 @@ export function sessionDesk(store: SessionStore, actions: () => AgentSessionActi
     },
     approve(callId, args) {
       const { approve } = actions();
-      return begin(
-        'approve',
-        callId,
-        approve && (() => (args === undefined ? approve(callId) : approve(callId, args))),
-      );
+      const shown = shownCall(store, callId);
+      const said: Parameters<NonNullable<typeof approve>> =
+        shown.length > 0
+          ? [callId, args, ...shown]
+          : args === undefined
+            ? [callId]
+            : [callId, args];
+      return begin('approve', callId, approve && (() => approve(...said)));
     },
     deny(callId, reason) {
       const { deny } = actions();
-      return begin('deny', callId, deny && (() => deny(callId, reason)));
+      const shown = shownCall(store, callId);
+      return begin('deny', callId, deny && (() => deny(callId, reason, ...shown)));
     },
     stopRun() {
       const { stop } = actions();
@@ -138,6 +149,15 @@ export function sessionDesk(store: SessionStore, actions: () => AgentSessionActi
       if (action.kind === 'send') store.update((state) => withoutUserMessage(state, actionId));
     },
   };
+}
+
+/** As it was on the screen when the button was pressed: a later try answers the same call. */
+function shownCall(store: SessionStore, callId: string): readonly [] | readonly [ShownCall] {
+  const { approvals } = store.view().state;
+  const approval = approvals.find(({ tool_call_id }) => tool_call_id === callId);
+  if (!approval) return [];
+  const { execution_id: executionId, args_hash: argsHash } = approval;
+  return [{ executionId, ...(argsHash !== undefined && { argsHash }) }];
 }
 
 /** A server that names the execution makes sure that its message takes the place of ours. */

@@ -1,0 +1,135 @@
+import type { Decision } from '../../sessions/session-store.ts';
+import { found, same } from './expect.ts';
+import { at, call, EXECUTION, fresh, type Rig, type RigCase, root } from './rig.ts';
+
+const answerTo = (executionId: string, ifUnambiguous: boolean) => (callId: string) => ({
+  executionId,
+  callId,
+  body: '{"approve":true}',
+  at: at(40),
+  ...(ifUnambiguous && { ifUnambiguous }),
+});
+
+/** Stops what the session does, and lets another execution wait about these calls. */
+async function waitAgain(
+  rig: Rig,
+  id: string,
+  executionId: string,
+  calls: readonly string[],
+): Promise<void> {
+  const { store } = rig;
+  await store.accept(
+    id,
+    { kind: 'message', executionId, body: '{}', at: at(30), contentHash: executionId },
+    { phases: ['idle'] },
+  );
+  const { commit } = await rig.take(id);
+  await commit({
+    root: root({ executionId, status: 'paused' }),
+    calls: calls.map((callId) => call(callId, 'waiting', { executionId })),
+    done: found(await store.nextCommand(id), 'the command').number,
+    end: 'paused',
+  });
+}
+
+async function stop(rig: Rig, id: string, executionId: string, calls: readonly string[] = []) {
+  await rig.store.request(id, { stop: 'enough' });
+  const { commit } = await rig.take(id);
+  await commit({
+    root: root({ executionId, status: 'stopped' }),
+    calls: calls.map((callId) => call(callId, 'committed', { executionId, result: '{}' })),
+    end: 'ended',
+    at: at(50),
+  });
+}
+
+/** Two executions that let `a` wait, and one each with `b` and `c`; the second one waits still. */
+async function askedTwice(rig: Rig): Promise<string> {
+  const { id } = await rig.paused(['a', 'b']);
+  await stop(rig, id, EXECUTION, ['a', 'b']);
+  await waitAgain(rig, id, 'exe-2', ['a', 'c']);
+  return id;
+}
+
+export const waitCases: readonly RigCase[] = [
+  {
+    name: 'D91: an answer that names no execution is ambiguous where another one let a call of its id wait',
+    async run(rig) {
+      const { store } = rig;
+      const id = await askedTwice(rig);
+      const before = await rig.row(id);
+      const decide = (callId: string, executionId: string = 'exe-2'): Promise<Decision> =>
+        store.decide(id, answerTo(executionId, true)(callId));
+      same(await decide('a'), 'ambiguous', 'the answer to a');
+      same(await rig.row(id), before, 'the session that took no answer');
+      const waiting = await store.calls(id, 'exe-2', { state: 'waiting' });
+      same(waiting.map(({ callId }) => callId).toSorted(), ['a', 'c'], 'the calls that wait');
+      same(await decide('a', EXECUTION), 'over', 'an answer to the execution before');
+      same(await decide('b'), 'unknown', 'an answer to a call of the execution before');
+      same(await decide('c'), 'accepted', 'the answer to c, which waited once');
+      same(
+        await store.decide(id, answerTo('exe-2', false)('a')),
+        'accepted',
+        'a named answer to a',
+      );
+      same(await decide('a'), 'answered', 'a second answer to a');
+    },
+  },
+  {
+    name: 'D91: calls that never waited, and those of other sessions, make no answer ambiguous',
+    async run(rig) {
+      const { store } = rig;
+      await askedTwice(rig);
+      const held = await rig.held();
+      await held.commit({
+        root: root({ status: 'completed' }),
+        calls: [call('a', 'started'), call('a', 'committed', { result: '{}' })],
+        done: found(await store.nextCommand(held.id), 'the command').number,
+        end: 'ended',
+      });
+      await waitAgain(rig, held.id, 'exe-2', ['a']);
+      const said = await store.decide(held.id, answerTo('exe-2', true)('a'));
+      same(said, 'accepted', 'the answer to a call whose id had run before');
+    },
+  },
+  {
+    name: 'D91: prune and fork keep which calls have waited, and delete does not',
+    async run(rig) {
+      const { store } = rig;
+      const id = await askedTwice(rig);
+      await stop(rig, id, 'exe-2', ['a', 'c']);
+      const { owner } = await rig.row(id);
+      await store.prune({ olderThan: at(500), owner });
+      await waitAgain(rig, id, 'exe-3', ['b', 'c', 'd']);
+      const decide = (callId: string): Promise<Decision> =>
+        store.decide(id, answerTo('exe-3', true)(callId));
+      same(await decide('b'), 'ambiguous', 'the answer to b after prune');
+      same(await decide('c'), 'ambiguous', 'the answer to c after prune');
+      same(await decide('d'), 'accepted', 'the answer to d after prune');
+
+      const fork = { ...copy, id: fresh('ses'), owner };
+      same(await store.fork(id, fork), true, 'the fork');
+      await waitAgain(rig, fork.id, 'exe-4', ['a', 'e']);
+      const inFork = answerTo('exe-4', true);
+      same(await store.decide(fork.id, inFork('a')), 'ambiguous', 'the answer to a in the fork');
+      same(await store.decide(fork.id, inFork('e')), 'accepted', 'the answer to e in the fork');
+
+      same(await store.delete(id), true, 'the deletion');
+      same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left');
+      await rig.idle({ id, owner });
+      await waitAgain(rig, id, 'exe-5', ['a']);
+      const anew = await store.decide(id, answerTo('exe-5', true)('a'));
+      same(anew, 'accepted', 'the answer to a in a new session of the same id');
+    },
+  },
+];
+
+const copy = {
+  agent: 'support',
+  status: 'stopped',
+  executionId: EXECUTION,
+  head: '{"forked":1}',
+  messageCount: 0,
+  stepCount: 0,
+  createdAt: at(200),
+} as const;
