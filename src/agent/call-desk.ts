@@ -259,6 +259,7 @@ export class CallDesk {
       error: kind === 'ok' ? null : (error?.message ?? kind),
       durationMs,
       result: events.redacted(value),
+      ...(this.#approval && { approval: this.#approval }),
     });
   }
 }

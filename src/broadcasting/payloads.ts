@@ -1,7 +1,8 @@
 import { statusFacts, type AgentStatus, type BroadcastStatus } from '../agent/agent-status.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { AgentEventType, EventOf } from '../events/agent-event.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import type { Cut, EnvelopePayloads, EnvelopeType } from './envelope.ts';
 import { refOf } from './envelope-ref.ts';
@@ -97,11 +98,15 @@ export const toolStarted: PayloadOf<'agent.tool.started', 'ToolCallStarted'> = (
   { tool, toolCallId, args },
   { includeToolArgs, maxArgLength },
 ) => {
-  const args_summary = clip(jsonText(args, maxArgLength), maxArgLength);
+  const args_summary = summaryOf(args, maxArgLength);
   return includeToolArgs
     ? { tool, tool_call_id: toolCallId, args_summary, args }
     : { tool, tool_call_id: toolCallId, args_summary };
 };
+
+/** For people: what cannot be seen is written in the escapes of JSON. */
+const summaryOf = (args: JsonObject, max: number): string =>
+  clip(visibleJson(jsonText(args, max)), max);
 
 export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted'> = (
   event,
@@ -136,7 +141,7 @@ export const approvalRequested: PayloadOf<'agent.approval.requested', 'ToolAppro
   tool_call_id: toolCallId,
   args,
   ...(argsHash !== undefined && { args_hash: argsHash }),
-  args_summary: clip(jsonText(args, maxArgLength), maxArgLength),
+  args_summary: summaryOf(args, maxArgLength),
   ...(hidden && { hidden }),
 });
 

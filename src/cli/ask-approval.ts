@@ -1,4 +1,5 @@
 import type { PendingApproval } from '../events/agent-event.ts';
+import { hiddenText, isHiddenAt } from '../events/hidden-args.ts';
 import { isRecord, parseJson, type JsonObject } from '../json.ts';
 import { visibleJson, visibleName } from '../visible-text.ts';
 import type { CliContext } from './cli-context.ts';
@@ -26,7 +27,7 @@ export function argsFrom(text: string, from: string): JsonObject {
 /** Asks the person at the terminal about one call. Null: later. */
 export async function askApproval(
   context: CliContext,
-  { tool, args, path }: PendingApproval,
+  { tool, args, path, hidden }: PendingApproval,
 ): Promise<Answer | null> {
   const { io, note, paintNote } = context;
   note();
@@ -35,8 +36,12 @@ export async function askApproval(
   );
   if (path.length > 0)
     note(paintNote('dim', `  asked by an agent behind ${oneLine(path.join(' > '), 200)}`));
-  for (const [name, value] of Object.entries(args))
-    note(`  ${visibleName(name)}: ${visibleJson(JSON.stringify(value))}`);
+  for (const [name, value] of Object.entries(args)) {
+    const mark = isHiddenAt(hidden, name) ? ` ${paintNote('yellow', '(hidden)')}` : '';
+    note(`  ${visibleName(name)}: ${visibleJson(JSON.stringify(value))}${mark}`);
+  }
+  const hiding = hiddenText(hidden);
+  if (hiding !== null) note(`  ${paintNote('yellow', '!')} ${hiding} It runs with what is there.`);
   for (;;) {
     const said = await io.ask('  [a]pprove, [e]dit arguments, [d]eny, [l]ater? ');
     if (said === null) return null;

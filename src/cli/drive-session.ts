@@ -126,7 +126,7 @@ async function answer(
         : await watch.asking(() => askApproval(context, call));
       if (said === null) return hasAnswered;
       try {
-        await giveAnswer(project, id, call.callId, said);
+        await giveAnswer(project, id, call, said);
         hasAnswered = true;
         break;
       } catch (error) {

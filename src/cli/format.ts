@@ -1,4 +1,6 @@
 import type { Grants } from '../continuation/grants.ts';
+import type { PendingApproval } from '../events/agent-event.ts';
+import { hiddenText } from '../events/hidden-args.ts';
 import { moneyText } from '../trace/number-text.ts';
 import { visibleJson, visibleText } from '../visible-text.ts';
 
@@ -25,6 +27,18 @@ export function oneLine(text: string, most: number): string {
 /** Arguments as a glance needs them. */
 export const argsSummary = (args: unknown, most: number = 80): string =>
   isEmpty(args) ? '' : oneLine(visibleJson(JSON.stringify(args) ?? ''), most);
+
+/** A call that waits, with where its arguments are hidden. */
+export function askedText({ tool, args, hidden }: PendingApproval, most: number): string {
+  const hiding = hiddenText(hidden);
+  return [
+    oneLine(tool, 80),
+    argsSummary(args, most),
+    hiding === null ? '' : `(${oneLine(hiding, 300)})`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
 
 const isEmpty = (args: unknown): boolean =>
   args === null ||

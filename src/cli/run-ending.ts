@@ -4,7 +4,7 @@ import { readTrace, type StopSentence, type Trace } from '../trace/index.ts';
 import { counted, durationText } from '../trace/number-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { costText, oneLine, shortId } from './format.ts';
+import { costText, oneLine, shortId, askedText } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
 
@@ -29,8 +29,7 @@ export async function printEnding(
   note();
   note(paintNote('bold', trace.stop ? stopLine(trace.stop) : openLine(context, session)));
   if (trace.stop?.note != null) note(`  ${oneLine(trace.stop.note, 1_000)}`);
-  for (const { tool, args } of session.pendingApprovals)
-    note(`  ${oneLine(tool, 80)} ${oneLine(JSON.stringify(args), 300)}`);
+  for (const call of session.pendingApprovals) note(`  ${askedText(call, 300)}`);
   for (const line of next) note(`  ${paintNote('cyan', line)}`);
   note(
     paintNote(
@@ -79,11 +78,14 @@ function resultLine(
     output: session.output,
     explanation: trace.stop ? stopLine(trace.stop) : null,
     stop: trace.stop,
-    pending_approvals: session.pendingApprovals.map(({ callId, tool, args, path }) => ({
-      tool_call_id: callId,
-      tool,
-      args,
-      path,
+    pending_approvals: session.pendingApprovals.map((call) => ({
+      tool_call_id: call.callId,
+      tool: call.tool,
+      args: call.args,
+      args_hash: call.argsHash,
+      execution_id: call.executionId,
+      ...(call.hidden && { hidden: call.hidden }),
+      path: call.path,
     })),
     next,
     explain: context.command('explain', shortId(session.id)),

@@ -2,6 +2,7 @@ import { forbidOrder } from '../continuation/stop-reason.ts';
 import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import { answerText } from '../trace/answer-text.ts';
 import { wentOnBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
 import { counted, countText, durationText, exactMoneyText } from '../trace/number-text.ts';
 import { costText, oneLine } from './format.ts';
@@ -132,6 +133,14 @@ export const wentOnLine = (outcome: ContinuationOutcomeJSON): string | null => {
   const text = wentOnBecause(outcome);
   return text === null ? null : `${oneLine(text, 1_000)}.`;
 };
+
+/** Who answered which call: `Step 2: pay approved by ann on 2026-11-17 at 19:05 UTC.` */
+export const answerLines = ({ steps }: Trace): string[] =>
+  steps.flatMap(({ number, bars }) =>
+    bars.flatMap(({ name, approval }) =>
+      approval ? [`Step ${number}: ${oneLine(`${name} ${answerText(approval)}`, 300)}.`] : [],
+    ),
+  );
 
 /** Where the time and the budget went. */
 export function totalsLine({ totals }: Trace): string {

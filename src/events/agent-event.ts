@@ -4,6 +4,7 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { ApprovalRecord } from '../tools/tool-result.ts';
 
 /** Carried by every event. */
 export interface EventBase {
@@ -80,6 +81,8 @@ interface EventFields {
     readonly error: string | null;
     readonly durationMs: number;
     readonly result: JsonValue;
+    /** How a person answered, where the call has waited. */
+    readonly approval?: ApprovalRecord;
   };
   readonly ToolApprovalRequested: {
     readonly tool: string;

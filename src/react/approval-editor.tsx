@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { parseJson, type JsonObject } from '../json.ts';
+import { visibleJson } from '../visible-text.ts';
 import { EditorForm } from './editor-form.tsx';
 import { enter } from './enter-form.ts';
 import { part } from './part.ts';
@@ -14,7 +15,7 @@ export interface ApprovalEditorProps {
 /** Arguments as JSON text. Says at once what is wrong with them; Escape leaves without a change. */
 export function ApprovalEditor({ args, onApprove, onCancel }: ApprovalEditorProps): ReactElement {
   const { labels } = useUi();
-  const [text, setText] = useState(() => JSON.stringify(args, null, 2));
+  const [text, setText] = useState(() => visibleJson(JSON.stringify(args, null, 2)));
   const [wasTried, setTried] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();

@@ -1,7 +1,9 @@
 import { useId, useRef, useState, type ReactElement } from 'react';
+import { isHiddenAt } from '../events/hidden-args.ts';
 import type { JsonObject } from '../json.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiApproval } from '../ui/ui-state.ts';
+import { visibleLines, visibleName } from '../visible-text.ts';
 import { ApprovalEditor } from './approval-editor.tsx';
 import { DenyForm } from './deny-form.tsx';
 import { isCut } from '../ui/rows.ts';
@@ -59,7 +61,7 @@ export function ApprovalView(props: ApprovalViewProps): ReactElement {
           onCancel={() => leave(edit)}
         />
       ) : (
-        <Arguments args={args} />
+        <Arguments approval={approval} />
       )}
       {mode === 'deny' && (
         <DenyForm
@@ -122,20 +124,32 @@ const isObject = (args: UiApproval['args']): args is JsonObject =>
   typeof args === 'object' && args !== null && !Array.isArray(args) && !isCut(args);
 
 /** Flat arguments read best as a list of names and values. */
-function Arguments({ args }: Pick<UiApproval, 'args'>): ReactElement {
+function Arguments({ approval }: Pick<ApprovalViewProps, 'approval'>): ReactElement {
   const { labels } = useUi();
+  const { args, hidden = [] } = approval;
   const entries = isObject(args) ? Object.entries(args) : null;
-  if (!entries || entries.some(([, value]) => typeof value === 'object' && value !== null))
-    return <ValueView value={args} label={labels.toolArgs} />;
-  if (entries.length === 0) return <p {...part('note')}>{`${labels.toolArgs}: ${labels.none}`}</p>;
+  const isNested = entries?.some(([, value]) => typeof value === 'object' && value !== null);
   return (
-    <dl {...part('fields')}>
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{valueText(value)}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      {!entries || isNested ? (
+        <ValueView value={args} label={labels.toolArgs} />
+      ) : entries.length === 0 ? (
+        <p {...part('note')}>{`${labels.toolArgs}: ${labels.none}`}</p>
+      ) : (
+        <dl {...part('fields')}>
+          {entries.map(([name, value]) => (
+            <div key={name} data-hidden={isHiddenAt(hidden, name) || undefined}>
+              <dt>{visibleName(name)}</dt>
+              <dd>{visibleLines(valueText(value))}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {hidden.length > 0 && (
+        <p {...part('note')} data-hidden="true">
+          {labels.hiddenArgs(hidden)}
+        </p>
+      )}
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { isRecord, type JsonValue } from '../json.ts';
 import { jsonIn } from '../ui/bounded.ts';
 import { isCut } from '../ui/rows.ts';
+import { visibleName, visibleText } from '../visible-text.ts';
 import type { UiToolCall } from '../ui/ui-message.ts';
 
 /** What fits into one line is not laid out over many. */
@@ -17,8 +18,11 @@ export function valueText(value: JsonValue): string {
 /** Arguments in a line: "type: program, query: Nordlicht". */
 export function argsText({ args, args_summary: summary }: UiToolCall): string {
   const read = typeof args === 'object' && args !== null && !isCut(args) ? args : jsonIn(summary);
-  if (!isRecord(read)) return summary;
+  if (!isRecord(read)) return visibleText(summary);
   return Object.entries(read)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${visibleName(name)}: ${visibleText(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    )
     .join(', ');
 }

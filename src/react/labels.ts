@@ -1,4 +1,5 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
+import { hiddenText } from '../events/hidden-args.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { grantText } from '../trace/grant-text.ts';
 import { countText } from '../trace/number-text.ts';
@@ -27,6 +28,8 @@ export interface AgentLabels {
   readonly cut: string;
   readonly approvalTitle: (tool: string) => string;
   readonly approvalHint: string;
+  /** JSON pointers to what is hidden in the arguments; `''` is anywhere. */
+  readonly hiddenArgs: (places: readonly string[]) => string;
   readonly approve: string;
   readonly approveEdited: string;
   readonly edit: string;
@@ -105,6 +108,7 @@ export const defaultLabels: AgentLabels = {
   loading: 'Loading…',
   cut: 'Only the beginning is shown.',
   approvalTitle: (tool) => `Run ${tool}?`,
+  hiddenArgs: (places) => `${hiddenText(places) ?? ''} It runs with what is there.`,
   approvalHint: 'It runs only when you say so. Nothing has happened yet.',
   approve: 'Approve',
   approveEdited: 'Approve with changes',

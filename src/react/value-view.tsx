@@ -1,6 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { Cut } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
+import { visibleLines } from '../visible-text.ts';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { isCut } from '../ui/rows.ts';
 import { valueText } from './format.ts';
@@ -33,7 +34,7 @@ function TextView({
 }): ReactElement {
   const { labels } = useUi();
   const [isWhole, setWhole] = useState(false);
-  const text = valueText(value);
+  const text = visibleLines(valueText(value));
   const lines = text.split('\n');
   const isLong = lines.length > foldedLines + 2 && !isWhole;
   return (
@@ -57,7 +58,7 @@ function CutView({ cut, label }: { readonly cut: Cut; readonly label: string }):
   return (
     <div {...part('value')} data-cut="true">
       <pre aria-label={label} tabIndex={0} role="group">
-        {cut.summary}
+        {visibleLines(cut.summary)}
       </pre>
       <CutNote {...{ status, problem, load }} label={labels.cut} />
     </div>

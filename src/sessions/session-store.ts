@@ -239,8 +239,9 @@ export interface SessionStore {
   blobs(sessionId: string, hashes: readonly string[]): Promise<readonly Omit<BlobRow, 'scope'>[]>;
 
   /**
-   * Copies messages and steps below the counts, what they refer to, the remembered ids of their executions and all
-   * remembered ids of calls that waited into a new idle session. False as `create`.
+   * Copies messages and steps below the counts, what they refer to, the remembered ids of their executions and of the
+   * calls that waited in those into a new idle session. The last of those executions is `executionId` there. False as
+   * `create`.
    */
   fork(fromId: string, session: NewSessionRow): Promise<boolean>;
   /** Leaves no row behind. False if there was none. */

@@ -164,7 +164,7 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   [
     'forgets which calls have waited',
     (store) => ({ decide: (id, { ifUnambiguous: _, ...answer }) => store.decide(id, answer) }),
-    /D91: an answer that names no execution[^]*D91: prune and fork/,
+    /D91: an answer that names no execution[^]*D91: a fork knows[^]*D91: prune keeps/,
   ],
   [
     'names a phase that it did not find',

@@ -115,7 +115,10 @@ function openBar(
     error: completed?.error ?? null,
     retry: retries.get(call.id) ?? null,
     pausedMs: pausedIn(log, call.id, now),
-    answer: completed?.error === 'denied' ? 'denied' : wasAsked ? 'approved' : null,
+    answer:
+      completed?.approval?.decision ??
+      (completed?.error === 'denied' ? 'denied' : wasAsked ? 'approved' : null),
+    ...(completed?.approval && { approval: completed.approval }),
   };
 }
 

@@ -35,7 +35,8 @@ export function stepBars(
       error: errorOf(result),
       retry: retries.get(id) ?? null,
       pausedMs: pausedIn(log, id),
-      answer: answerTo(step, id, result, call),
+      answer: result?.approval?.decision ?? answerTo(step, id, result, call),
+      ...(result?.approval && { approval: result.approval }),
     };
   });
   const modelMs = Math.min(answeredMs, ...tools.map((bar) => bar.at - at));

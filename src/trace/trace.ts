@@ -3,7 +3,7 @@ import type { StepType } from '../agent/agent-step.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
-import type { ToolResultKind } from '../tools/tool-result.ts';
+import type { ApprovalRecord, ToolResultKind } from '../tools/tool-result.ts';
 
 /** What happened in one execution and why: the document behind the trace view and `onward explain`. */
 export interface Trace {
@@ -98,6 +98,8 @@ export interface TraceBar {
   readonly pausedMs: number;
   /** What the person said, once they did. */
   readonly answer: 'approved' | 'edited' | 'denied' | null;
+  /** The same with who said it and when; absent where that was not recorded. */
+  readonly approval?: ApprovalRecord;
 }
 
 /** Marked on the axis, not drawn to scale. */

@@ -39,6 +39,9 @@ describe('approvals', () => {
         state: 'approval-requested',
         input: { sum: i + 1 },
         approval: { id },
+        callProviderMetadata: {
+          onward: { argsHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        },
       })),
     ]);
     expect(message.metadata).toMatchObject({ status: 'paused' });

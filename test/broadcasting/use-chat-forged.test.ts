@@ -112,6 +112,12 @@ describe('what a client says about a call', () => {
       [409, 'approval_mismatch'],
     ],
     ['another approval', { approval: { id: 'x', approved: true } }, {}, [409, 'approval_mismatch']],
+    [
+      'the hash of other arguments',
+      { callProviderMetadata: { onward: { argsHash: 'f'.repeat(64) } } },
+      {},
+      [409, 'approval_mismatch'],
+    ],
     ['another call', { toolCallId: 'c9' }, {}, [409, 'unknown_approval']],
     ['a call named __proto__', { toolCallId: '__proto__' }, {}, [409, 'unknown_approval']],
     ['another execution', {}, { metadata: { executionId: 'x' } }, [409, 'unknown_approval']],

@@ -95,8 +95,11 @@ describe('what a terminal is shown cannot steer it', () => {
     };
     const context = cliContext(io as unknown as Parameters<typeof cliContext>[0], {});
     const args: JsonObject = { [evil]: evil };
-    await askApproval(context, { callId: evil, tool: evil, args, path: [evil] });
+    const hidden = [`/${evil}`];
+    await askApproval(context, { callId: evil, tool: evil, args, path: [evil], hidden });
     expect(shown).toMatch(/hello.* waits for your approval/);
     expect(shown).not.toMatch(steering);
+    expect(shown).toMatch(/hello.*: ".*" \(hidden\)\n/);
+    expect(shown).toMatch(/! Hidden from view: \/.*hello.*\. It runs with what is there\.\n/);
   });
 });

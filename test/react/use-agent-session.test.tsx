@@ -196,6 +196,34 @@ describe('useAgentSession', () => {
     });
   });
 
+  it('D91: an answer names the call as it was on the screen, also when it is tried again', async () => {
+    const { source, sink } = fakeSource();
+    const approve = vi.fn().mockRejectedValueOnce(new Error('no')).mockResolvedValue(null);
+    const deny = vi.fn(async () => {});
+    const { result } = renderHook(() =>
+      useAgentSession({ source, schedule, actions: { approve, deny } }),
+    );
+    const ask = (wire: Wire, args_hash: string) => {
+      const asked = wire.asks('pay', 'c1', { n: 1 });
+      act(() => {
+        sink().envelope(wire.started());
+        sink().envelope({ ...asked, payload: { ...asked.payload, args_hash } });
+      });
+    };
+    ask(new Wire('exe_1'), 'hash-1');
+    await waitFor(() => expect(result.current.approvals).toHaveLength(1));
+    expect(result.current.approvals[0]).toMatchObject({ args_hash: 'hash-1' });
+    await act(() => result.current.approve('c1'));
+    const first = { executionId: 'exe_1', argsHash: 'hash-1' };
+    expect(approve).toHaveBeenLastCalledWith('c1', undefined, first);
+    ask(new Wire('exe_2'), 'hash-2');
+    await waitFor(() => expect(result.current.approvals[0]?.execution_id).toBe('exe_2'));
+    await act(() => result.current.retry(result.current.actions[0]!.id));
+    expect(approve).toHaveBeenLastCalledWith('c1', undefined, first);
+    await act(() => result.current.deny('c1', 'no'));
+    expect(deny).toHaveBeenCalledWith('c1', 'no', { executionId: 'exe_2', argsHash: 'hash-2' });
+  });
+
   it('an action of the newest render is the one that is used', async () => {
     const { source } = fakeSource();
     const calls: number[] = [];

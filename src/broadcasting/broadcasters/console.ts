@@ -1,3 +1,4 @@
+import { hiddenText } from '../../events/hidden-args.ts';
 import { logText } from '../../errors/log-text.ts';
 import type { Broadcaster } from '../broadcaster.ts';
 import type { Cut, Envelope } from '../envelope.ts';
@@ -46,8 +47,11 @@ function what({ type, payload: p }: Envelope): string {
       return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
     case 'agent.tool.completed':
       return `${p.tool} ${p.tool_call_id} ${p.success ? 'ok' : 'failed'} ${shown(p.error ?? p.result_summary)}`;
-    case 'agent.approval.requested':
-      return `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
+    case 'agent.approval.requested': {
+      const hiding = hiddenText(p.hidden);
+      const call = `${p.tool} ${p.tool_call_id} ${clip(p.args_summary, SHOWN)}`;
+      return hiding === null ? call : `${call} (${clip(hiding, SHOWN)})`;
+    }
     case 'agent.continuation':
       return `step ${p.step} ${p.should_continue ? 'goes on' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
     case 'agent.stream.chunk':

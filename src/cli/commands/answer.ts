@@ -4,7 +4,7 @@ import type { Session } from '../../sessions/session.ts';
 import { argsFrom, type Answer } from '../ask-approval.ts';
 import type { CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { argsSummary, oneLine, shortId } from '../format.ts';
+import { askedText, oneLine, shortId } from '../format.ts';
 import { giveAnswer } from '../give-answer.ts';
 import { usageError } from '../usage-error.ts';
 import { withWork, type WorkOptions } from '../with-work.ts';
@@ -58,7 +58,7 @@ function callMeant(
   { id, status, pendingApprovals }: Session,
   said: string | undefined,
   isAll: boolean,
-): string {
+): PendingApproval {
   if (pendingApprovals.length === 0)
     throw new AgentError(
       'unknown_approval',
@@ -71,7 +71,7 @@ function callMeant(
       : pendingApprovals.filter(({ callId }) => callId === said || callId.startsWith(said));
   const exact = meant.find(({ callId }) => callId === said);
   const [only, ...others] = exact ? [exact] : meant;
-  if (only && (others.length === 0 || (isAll && said === undefined))) return only.callId;
+  if (only && (others.length === 0 || (isAll && said === undefined))) return only;
   const list = (only ? meant : pendingApprovals).map(lineOf).join('\n');
   throw usageError(
     said === undefined
@@ -80,5 +80,5 @@ function callMeant(
   );
 }
 
-const lineOf = ({ callId, tool, args }: PendingApproval): string =>
-  `  ${oneLine(callId, 120)}  ${oneLine(tool, 80)} ${argsSummary(args)}`;
+const lineOf = (call: PendingApproval): string =>
+  `  ${oneLine(call.callId, 120)}  ${askedText(call, 80)}`;

@@ -7,7 +7,7 @@ import { oneLine, shortId } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import type { Project } from '../project.ts';
 import { stopLine } from '../run-ending.ts';
-import { stepTable, totalsLine, voiceLines, wentOnLine } from '../trace-text.ts';
+import { answerLines, stepTable, totalsLine, voiceLines, wentOnLine } from '../trace-text.ts';
 import { usageError } from '../usage-error.ts';
 
 export interface ExplainOptions {
@@ -42,6 +42,7 @@ export const explain = (
     for (const line of stepTable(trace, paint)) print(line);
     print();
     print(paint('dim', totalsLine(trace)));
+    for (const line of answerLines(trace)) print(paint('dim', line));
     printVoices(context, trace, step);
     if (trace.stop) printStop(context, session, trace);
     return 0;

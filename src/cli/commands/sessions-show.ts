@@ -5,7 +5,7 @@ import { reasonText, stopSentenceOf } from '../../trace/index.ts';
 import { counted } from '../../trace/number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
-import { ago, argsSummary, costText, oneLine, shortId } from '../format.ts';
+import { ago, argsSummary, costText, oneLine, shortId, askedText } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import { stopLine } from '../run-ending.ts';
 import { summaryOf } from './sessions-list.ts';
@@ -74,9 +74,9 @@ export const showSession = (
       print();
       print(paint('bold', stopLine(stop)));
     }
-    for (const { callId, tool, args } of session.pendingApprovals)
+    for (const call of session.pendingApprovals)
       print(
-        `  ${paint('yellow', '?')} ${oneLine(tool, 80)} ${argsSummary(args, 200)} ${paint('dim', oneLine(callId, 120))}`,
+        `  ${paint('yellow', '?')} ${askedText(call, 200)} ${paint('dim', oneLine(call.callId, 120))}`,
       );
     for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);
     print(paint('dim', `  ${context.command('explain', shortId(session.id))}`));

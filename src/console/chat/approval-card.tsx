@@ -1,9 +1,11 @@
 import { useId, useRef, useState, type ReactElement } from 'react';
+import { hiddenText, isHiddenAt } from '../../events/hidden-args.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import { ValueView } from '../../react/value-view.tsx';
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
 import { isCut } from '../../ui/rows.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
+import { visibleLines, visibleName, visibleText } from '../../visible-text.ts';
 import { Glyph } from '../glyphs.tsx';
 import { ApprovalEditor } from './approval-editor.tsx';
 import { isLong, isPlainText, jsonText, questionOf } from './approval-words.ts';
@@ -52,7 +54,7 @@ export function ApprovalCard(props: ApprovalCardProps): ReactElement {
           {what !== null && (
             <>
               {' '}
-              <b>{what}</b>
+              <b>{visibleText(what)}</b>
             </>
           )}
           ?
@@ -75,7 +77,7 @@ export function ApprovalCard(props: ApprovalCardProps): ReactElement {
           onCancel={() => leave(edit)}
         />
       ) : (
-        <Arguments args={args} />
+        <Arguments approval={approval} />
       )}
       {mode === 'deny' && !isDone && (
         <DenyForm
@@ -146,22 +148,57 @@ const late: ReadonlySet<unknown> = new Set(['conflict', 'unknown_approval', 'not
 
 function problemText({ error }: SessionAction): string {
   const code = error && 'code' in error ? error.code : null;
+  if (code === 'stale_approval')
+    return 'Another call waits now than the one you have answered. Yours was not used: load the page again.';
   if (late.has(code))
     return 'Already answered, in another tab or by somebody else. Yours was not used.';
   return error?.message ?? 'The server gave no reason.';
 }
 
 /** One line for each argument. */
-function Arguments({ args }: Pick<UiApproval, 'args'>): ReactElement {
-  if (isCut(args) || !isRecord(args)) return <ValueView value={args} label="Arguments" />;
+function Arguments({ approval }: Pick<ApprovalCardProps, 'approval'>): ReactElement {
+  const { args, hidden } = approval;
+  const hiding = hiddenText(hidden);
+  return (
+    <>
+      {isCut(args) || !isRecord(args) ? (
+        <ValueView value={args} label="Arguments" />
+      ) : (
+        <Entries args={args} hidden={hidden ?? []} />
+      )}
+      {hiding !== null && (
+        <p className="approval-hint" data-hidden="true">
+          <Glyph name="info" size={14} />
+          <span>{hiding} It runs with what is there.</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Entries({
+  args,
+  hidden,
+}: {
+  readonly args: JsonObject;
+  readonly hidden: readonly string[];
+}): ReactElement {
   const entries = Object.entries(args);
   if (entries.length === 0) return <p className="approval-hint">It takes no arguments.</p>;
   return (
     <dl className="approval-args">
       {entries.map(([name, value]) => (
-        <div key={name} data-long={isLong(value) || undefined}>
-          <dt>{name}</dt>
-          {isPlainText(value) ? <dd>{value}</dd> : <dd data-json>{jsonText(value)}</dd>}
+        <div
+          key={name}
+          data-long={isLong(value) || undefined}
+          data-hidden={isHiddenAt(hidden, name) || undefined}
+        >
+          <dt>{visibleName(name)}</dt>
+          {isPlainText(value) ? (
+            <dd>{visibleLines(value)}</dd>
+          ) : (
+            <dd data-json>{visibleLines(jsonText(value))}</dd>
+          )}
         </div>
       ))}
     </dl>

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import type { JsonObject } from '../../json.ts';
 import { sameJson } from '../../json.ts';
+import { visibleName } from '../../visible-text.ts';
 import { Glyph } from '../glyphs.tsx';
 import {
   changesText,
@@ -70,7 +71,7 @@ export function ApprovalEditor(props: ApprovalEditorProps): ReactElement {
           const problem = value && !value.ok ? value.problem : null;
           return (
             <div key={field.name} className="approval-field">
-              <label htmlFor={`${id}-${i}`}>{field.name}</label>
+              <label htmlFor={`${id}-${i}`}>{visibleName(field.name)}</label>
               <Field
                 id={`${id}-${i}`}
                 field={field}

@@ -1,5 +1,6 @@
 import { isRecord, parseJson, type JsonObject, type JsonValue } from '../../json.ts';
 import { valueText } from '../../react/format.ts';
+import { visibleJson, visibleLines, visibleName, visibleText } from '../../visible-text.ts';
 
 /** "Delete lead_1874?", in parts: the value stands out. Made of the call's own words, and of nothing else. */
 export interface Question {
@@ -84,12 +85,15 @@ export const fieldsOf = (args: JsonObject): readonly ArgField[] =>
 function kindOf(value: JsonValue): FieldKind {
   if (typeof value === 'boolean') return 'boolean';
   if (typeof value === 'number') return 'number';
-  if (typeof value !== 'string') return 'json';
+  // a field cannot show what nobody sees: as JSON it stands there in escapes
+  if (typeof value !== 'string' || visibleLines(value) !== value) return 'json';
   return value.length > 60 || value.includes('\n') ? 'long' : 'text';
 }
 
 export const fieldText = ({ kind, before }: ArgField): string =>
-  typeof before === 'string' ? before : JSON.stringify(before, null, kind === 'json' ? 2 : 0);
+  typeof before === 'string' && kind !== 'json'
+    ? before
+    : visibleJson(JSON.stringify(before, null, kind === 'json' ? 2 : 0));
 
 export type FieldValue =
   | { readonly ok: true; readonly value: JsonValue }
@@ -123,11 +127,11 @@ export function changesText(changes: readonly Change[]): string {
   const [only] = changes;
   if (!only) return 'No changes.';
   if (changes.length === 1)
-    return `1 change: ${only.name} ${shortJson(only.before)} → ${shortJson(only.after)}.`;
-  return `${changes.length} changes: ${changes.map(({ name }) => name).join(', ')}.`;
+    return `1 change: ${visibleName(only.name)} ${shortJson(only.before)} → ${shortJson(only.after)}.`;
+  return `${changes.length} changes: ${changes.map(({ name }) => visibleName(name)).join(', ')}.`;
 }
 
 const shortJson = (value: JsonValue): string => {
-  const text = typeof value === 'string' ? value || '""' : JSON.stringify(value);
+  const text = visibleText(typeof value === 'string' ? value || '""' : JSON.stringify(value));
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 };

@@ -1,4 +1,5 @@
 import { own } from '../../json.ts';
+import { answerText } from '../../trace/answer-text.ts';
 import type { TraceStep } from '../../trace/trace.ts';
 import { counted, durationText } from '../../trace/number-text.ts';
 
@@ -21,14 +22,16 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   else if (step.finishReason !== null)
     facts.push({ text: 'finish_reason', code: step.finishReason });
   if (tools.length > 0) facts.push({ text: counted(tools.length, 'call') });
-  for (const { name, state, error } of tools)
+  for (const { name, state, error, approval } of tools)
     if (state === 'error' || state === 'timeout')
       facts.push({
         text: `${name}: ${state === 'timeout' ? 'timeout' : problemText(step, error)}`,
         isBad: true,
       });
-    else if (state === 'denied' || state === 'blocked' || state === 'aborted')
+    else if ((state === 'denied' && !approval) || state === 'blocked' || state === 'aborted')
       facts.push({ text: `${name}: ${state}` });
+  for (const { name, approval } of tools)
+    if (approval) facts.push({ text: `${name}: ${answerText(approval)}` });
   if (step.waitMs > 0) facts.push({ text: `waited ${durationText(step.waitMs)}` });
   if (step.softLanding !== null) facts.push({ text: 'last step kept by', code: step.softLanding });
   return [...facts, ...notesOf(step.notes)];

@@ -17,6 +17,8 @@ import {
 const meter = object({ used: number, limit: orNull(number) });
 const resultKinds = ['ok', 'error', 'denied', 'aborted', 'blocked', 'timeout'];
 
+const answers = oneOfTexts(['approved', 'edited', 'denied']);
+
 const stepSchema = object({
   number: count,
   attempt: count,
@@ -77,18 +79,22 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     more: flag,
   }),
   RefValue: object({ ref: text, value: anything }),
-  TraceBar: object({
-    kind: oneOfTexts(['model', 'tool']),
-    name: text,
-    callId: orNull(text),
-    at: number,
-    durationMs: number,
-    state: oneOfTexts([...resultKinds, 'running', 'waiting']),
-    error: orNull(text),
-    retry: orNull(object({ number: count, limit: orNull(count) })),
-    pausedMs: number,
-    answer: orNull(oneOfTexts(['approved', 'edited', 'denied'])),
-  }),
+  ApprovalRecord: object({ decision: answers, by: orNull(text), at: time, argsHash: text }),
+  TraceBar: object(
+    {
+      kind: oneOfTexts(['model', 'tool']),
+      name: text,
+      callId: orNull(text),
+      at: number,
+      durationMs: number,
+      state: oneOfTexts([...resultKinds, 'running', 'waiting']),
+      error: orNull(text),
+      retry: orNull(object({ number: count, limit: orNull(count) })),
+      pausedMs: number,
+      answer: orNull(answers),
+    },
+    { approval: ref('ApprovalRecord') },
+  ),
   TraceStep: stepSchema,
   Trace: object({
     sessionId: text,

@@ -13,6 +13,7 @@ import {
   under,
 } from './key-value-layout.ts';
 import { change, rowsIn, sessionsIn } from './key-value-session.ts';
+import { type Wait, waitEntry } from './key-value-waits.ts';
 import { bytesOf, type KeptRow, newRow } from './session-rules.ts';
 import { isExpired, isPrunable } from './upkeep-rules.ts';
 
@@ -47,14 +48,15 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
 }
 
 /**
- * Messages and steps below the counts, the large values that they may name, the ids of their executions, and those of
- * all calls that waited.
+ * Messages and steps below the counts, the large values that they may name, the ids of their executions, and of the
+ * calls that waited in those.
  */
 async function conversation(
   kv: KeyValues,
   id: string,
-  { messageCount, stepCount }: NewSessionRow,
+  row: NewSessionRow,
 ): Promise<readonly KeyValueEntry[]> {
+  const { messageCount, stepCount } = row;
   const below = (table: 'message' | 'step', count: number): Promise<readonly KeyValueEntry[]> =>
     kv.list({ ...under('of', id, table, ''), before: rowKey(id, table, '', count) });
   const messages = await below('message', messageCount);
@@ -67,8 +69,17 @@ async function conversation(
   const remembered = (await kv.list(under('of', id, 'execution'))).filter(([, value]) =>
     executions.has((JSON.parse(value) as { executionId: string }).executionId),
   );
-  const waits = await kv.list(under('of', id, 'wait'));
-  return [...messages, ...steps, ...blobs, ...remembered, ...waits];
+  const forked = steps.at(-1)?.[1];
+  const waits = (await rowsIn<Wait>(kv, under('of', id, 'wait'))).filter((wait) =>
+    executions.has(wait.executionId),
+  );
+  // what was forked goes on under another id
+  const last = forked === undefined ? null : (JSON.parse(forked) as StepRow).executionId;
+  const copied = waits.map((wait): KeyValueEntry => {
+    const executionId = wait.executionId === last ? (row.executionId ?? last) : wait.executionId;
+    return waitEntry(id, { ...wait, executionId });
+  });
+  return [...messages, ...steps, ...blobs, ...remembered, ...copied];
 }
 
 export const deleteSession = (kv: KeyValues, id: string): Promise<boolean> =>

@@ -1,19 +1,19 @@
 import type { CallRow } from '../session-rows.ts';
 import type { Commit } from '../session-store.ts';
-import type { KeyValueChange, KeyValues } from './key-value-driver.ts';
+import type { KeyValueChange, KeyValueEntry, KeyValues } from './key-value-driver.ts';
 import { rowKey, under } from './key-value-layout.ts';
 import { rowsIn } from './key-value-session.ts';
 
-type Wait = Pick<CallRow, 'executionId' | 'callId'>;
+export type Wait = Pick<CallRow, 'executionId' | 'callId'>;
+
+export const waitEntry = (sessionId: string, { executionId, callId }: Wait): KeyValueEntry => [
+  rowKey(sessionId, 'wait', callId, executionId),
+  JSON.stringify({ executionId, callId }),
+];
 
 /** Entries that stay as long as the session: which executions have let which calls wait. */
 export const waitEntries = ({ sessionId, calls = [] }: Commit): readonly KeyValueChange[] =>
-  calls
-    .filter(({ state }) => state === 'waiting')
-    .map(({ executionId, callId }) => [
-      rowKey(sessionId, 'wait', callId, executionId),
-      JSON.stringify({ executionId, callId } satisfies Wait),
-    ]);
+  calls.filter(({ state }) => state === 'waiting').map((call) => waitEntry(sessionId, call));
 
 /** Whether another execution of the session has ever let a call with this id wait. */
 export async function hasWaitedElsewhere(

@@ -125,7 +125,13 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
     const hash = source.executions.get(executionId);
     if (hash !== undefined) fork.executions.set(executionId, hash);
   }
-  for (const [callId, waited] of source.waits) fork.waits.set(callId, waited);
+  const forked = steps.at(-1)?.executionId;
+  for (const [callId, waited] of source.waits) {
+    const copied = [...waited].filter((executionId) => executions.has(executionId));
+    // it goes on under another id
+    const renamed = copied.map((id) => (id === forked ? (fork.row.executionId ?? id) : id));
+    if (renamed.length > 0) fork.waits.set(callId, new Set(renamed));
+  }
 }
 
 export function sizeOf(session: MemorySession): { rows: number; bytes: number } {

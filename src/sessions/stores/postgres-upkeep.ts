@@ -62,9 +62,15 @@ export function sessionUpkeep(db: Database, schema: string): Upkeep {
       where r.session_id = $11 and r.execution_id in (
         select t.execution_id from ${schema}.steps t
         where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer)),
+    copied as (
+      select t.execution_id, max(t.position) as position from ${schema}.steps t
+      where t.session_id = $11 and t.agent_id = '' and t.position < $8::integer group by t.execution_id),
     waits_copied as (
       insert into ${schema}.waits (session_id, call_id, execution_id)
-      select made.id, r.call_id, r.execution_id from made, ${schema}.waits r where r.session_id = $11)
+      select made.id, r.call_id, case when copied.position = $8::integer - 1
+        then coalesce($5, r.execution_id) else r.execution_id end
+      from made, copied join ${schema}.waits r on r.session_id = $11 and r.execution_id = copied.execution_id
+      on conflict do nothing)
     select id${durably} from made`;
 
   return {

@@ -89,8 +89,11 @@ export function sessions(db: SqliteDatabase): Sessions {
      WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
   );
   const copyWaits = db.prepare(
-    `INSERT INTO waits (session, call_id, execution_id)
-     SELECT ?, call_id, execution_id FROM waits WHERE session = ?`,
+    // what was forked goes on under another id
+    `INSERT OR IGNORE INTO waits (session, call_id, execution_id)
+     SELECT ?1, call_id, CASE WHEN execution_id = (SELECT execution_id FROM ${history('steps', '?1')}
+       ORDER BY era DESC, position DESC LIMIT 1) THEN ifnull(?3, execution_id) ELSE execution_id END
+     FROM waits WHERE session = ?2 AND execution_id IN (SELECT execution_id FROM ${history('steps', '?1')})`,
   );
   const remove = removal(db);
   const measure = (table: string, where: string, columns: readonly string[]): string => {
@@ -143,7 +146,7 @@ export function sessions(db: SqliteDatabase): Sessions {
       copySteps.run(era, copy, source, row.stepCount);
       copyBlobs.run(copy, source, copy);
       copyExecutions.run(copy, source, copy);
-      copyWaits.run(copy, source);
+      copyWaits.run(copy, source, row.executionId);
       return true;
     },
     delete(sessionId) {

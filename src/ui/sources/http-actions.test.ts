@@ -9,7 +9,7 @@ const accepted = json({ sessionId: 'ses 1', executionId: 'exe_1', status: 'proce
 
 describe('httpActions', () => {
   it('sends each wish to its route, with the headers of this moment', async () => {
-    const server = await serve(...Array.from({ length: 7 }, () => accepted));
+    const server = await serve(...Array.from({ length: 9 }, () => accepted));
     let asked = 0;
     const actions = httpActions({
       base: `${server.url}/`,
@@ -20,6 +20,9 @@ describe('httpActions', () => {
     await actions.approve('call/1');
     await actions.approve('call_2', { id: 7 });
     await actions.deny('call_3', 'still in negotiation');
+    const shown = { executionId: 'exe_1', argsHash: 'abc' };
+    await actions.approve('call_4', undefined, shown);
+    await actions.deny('call_5', 'no', shown);
     await actions.stop();
     await actions.resume();
     await actions.resume({ steps: 5 });
@@ -29,12 +32,14 @@ describe('httpActions', () => {
       [`${at}/approvals/call%2F1`, { decision: 'approve' }],
       [`${at}/approvals/call_2`, { decision: 'approve', args: { id: 7 } }],
       [`${at}/approvals/call_3`, { decision: 'deny', reason: 'still in negotiation' }],
+      [`${at}/approvals/call_4`, { decision: 'approve', ...shown }],
+      [`${at}/approvals/call_5`, { decision: 'deny', reason: 'no', ...shown }],
       [`${at}/stop`, {}],
       [`${at}/resume`, {}],
       [`${at}/resume`, { grant: { steps: 5 } }],
     ]);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
-      [1, 2, 3, 4, 5, 6, 7].map((count) => `Bearer ${count}`),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((count) => `Bearer ${count}`),
     );
   });
 

@@ -1,0 +1,14 @@
+import type { ApprovalRecord } from '../tools/tool-result.ts';
+import { visibleText } from '../visible-text.ts';
+
+const words: Readonly<Record<ApprovalRecord['decision'], string>> = {
+  approved: 'approved',
+  edited: 'approved with changes',
+  denied: 'denied',
+};
+
+/** "approved by ann on 2026-11-17 at 19:05 UTC": how a person answered a call. */
+export function answerText({ decision, by, at }: ApprovalRecord): string {
+  const who = by === null ? '' : ` by ${visibleText(by)}`;
+  return `${words[decision]}${who} on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
+}

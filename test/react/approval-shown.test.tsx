@@ -1,0 +1,88 @@
+// @vitest-environment happy-dom
+import { cleanup, render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ApprovalCard } from '../../src/console/chat/approval-card.tsx';
+import { ApprovalView } from '../../src/react/index.ts';
+import type { UiApproval } from '../../src/ui/ui-state.ts';
+import { approval } from './component-fixtures.ts';
+
+afterEach(cleanup);
+
+const steering =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
+const evil = 'a\u202eb\u0007c\u200bd\ufeff';
+const onApprove = vi.fn();
+
+const views = [
+  [
+    'React',
+    (shown: UiApproval) => (
+      <ApprovalView approval={shown} action={null} onApprove={onApprove} onDeny={() => {}} />
+    ),
+  ],
+  [
+    'the console',
+    (shown: UiApproval) => (
+      <ApprovalCard
+        approval={shown}
+        place={1}
+        count={1}
+        path={[]}
+        others={null}
+        action={null}
+        onApprove={onApprove}
+        onDeny={() => {}}
+      />
+    ),
+  ],
+] as const;
+
+const allText = (): string =>
+  [
+    document.body.textContent,
+    ...Array.from(
+      document.querySelectorAll<HTMLInputElement>('input, textarea'),
+      ({ value }) => value,
+    ),
+  ].join('\n');
+
+describe.each(views)('what is shown is what runs: %s', (_name, view) => {
+  it.each<[string, UiApproval['args']]>([
+    ['flat', { [evil]: evil, id: evil, name: evil }],
+    ['nested', { outer: { [evil]: [evil] }, id: evil }],
+    ['cut', { summary: `{"${evil}`, ref: 'r' } as never],
+  ])(
+    'control, bidi and invisible characters are escaped in names and values: %s',
+    async (_case, args) => {
+      render(view({ ...approval, args }));
+      expect(allText()).toMatch(/a\\u202eb\\u0007c\\u200bd\\ufeff/);
+      expect(allText()).not.toMatch(steering);
+      const edit = screen.queryByRole('button', { name: 'Edit arguments' });
+      if (!edit) return;
+      await userEvent.click(edit);
+      expect(allText()).not.toMatch(steering);
+      onApprove.mockClear();
+      await userEvent.click(screen.getByRole('button', { name: /^Approve/ }));
+      // what was not changed is sent as it was
+      const [, sent = args] = onApprove.mock.calls[0] ?? [];
+      expect(sent).toEqual(args);
+    },
+  );
+
+  it('hidden parts are marked where they are', () => {
+    const args = { user: 'bob', password: '[redacted]' };
+    render(view({ ...approval, args, hidden: ['/password'] }));
+    expect(
+      screen.getByText(/Hidden from view: \/password\. It runs with what is there\./),
+    ).toBeTruthy();
+    const marked = [...document.querySelectorAll('dl [data-hidden]')];
+    expect(marked.map(({ textContent }) => textContent)).toEqual(['password[redacted]']);
+    cleanup();
+    render(view({ ...approval, args: { a: { b: '[redacted]' } }, hidden: [''] }));
+    expect(screen.getByText(/Parts of the arguments are hidden from view/)).toBeTruthy();
+    cleanup();
+    render(view({ ...approval, args }));
+    expect(document.body.textContent).not.toContain('idden from view');
+  });
+});
