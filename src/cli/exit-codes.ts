@@ -77,6 +77,7 @@ const byError: Partial<Record<ErrorCode, string>> = {
   conflict: 'conflict',
   not_resumable: 'conflict',
   unknown_approval: 'conflict',
+  stale_approval: 'conflict',
   execution_open: 'conflict',
   no_new_message: 'conflict',
   stale_owner: 'conflict',
