@@ -5,25 +5,11 @@ import {
   SessionRuntime,
   type Agent,
   type InferenceDriver,
-  type SessionStore,
 } from 'onward';
 import { memoryStore } from 'onward/stores/memory';
 import { expect, it } from 'vitest';
+import { mortal } from '../setup/mortal-store.ts';
 import { sleep } from './random.ts';
-
-/** The store as a process sees it that dies: from then on it hears and writes nothing. */
-function mortal(store: SessionStore): { readonly store: SessionStore; die(): void } {
-  let isDead = false;
-  const mortalStore = Object.fromEntries(
-    Object.entries(store).map(([name, value]) => [
-      name,
-      typeof value === 'function'
-        ? (...args: unknown[]) => (isDead ? new Promise(() => {}) : value(...args))
-        : value,
-    ]),
-  ) as unknown as SessionStore;
-  return { store: mortalStore, die: () => void (isDead = true) };
-}
 
 it('D46: a call that was refused before its step was saved does not block a new call with the same id', async () => {
   const ran: string[] = [];

@@ -1,0 +1,73 @@
+import { ErrorPolicy, SessionRuntime, type Agent } from 'onward';
+import { describe, expect, it } from 'vitest';
+import { mortal } from './setup/mortal-store.ts';
+import { wires, type Said, type Wire } from './setup/provider-wires.ts';
+import { ann, runtimeOn, sqlitePlace, waiting } from './setup/sessions.ts';
+import { builderFor, exits, scene, type Exit, type Scene } from './setup/turn-exits.ts';
+import { turnsInMemory, turnsInSession, type Turns } from './setup/turns.ts';
+
+/** The agent of the turn, and the one of the next. */
+function agentsFor(exit: Exit, on: Scene): readonly [Agent, Agent] {
+  const builder = builderFor(on);
+  const agent = (exit.with?.(builder, on) ?? builder).build();
+  return [agent, exit.isLasting ? builder.build() : agent];
+}
+
+async function leavesAndReturns(exit: Exit, on: Scene, turns: Turns, next: Agent): Promise<void> {
+  await (exit.act?.(turns, on) ?? turns.begin());
+  const { status, stopReason } = await turns.ending();
+  if (exit.ends) expect({ status, stopReason }).toEqual(exit.ends);
+  else expect(['completed', 'stopped', 'failed']).toContain(status);
+  for (const output of await turns.next(next)) expect(output).toBe('next');
+  for (const { problems } of on.providers) expect(problems).toEqual([]);
+}
+
+const inMemory = (exit: Exit, wire: Wire, isStreaming: boolean): Promise<void> => {
+  const on = scene(wire, exit.script);
+  const [agent, next] = agentsFor(exit, on);
+  return leavesAndReturns(exit, on, turnsInMemory(agent, isStreaming), next);
+};
+
+const inSession = (exit: Exit, wire: Wire): Promise<void> => {
+  const on = scene(wire, exit.script);
+  const [agent, next] = agentsFor(exit, on);
+  const place = sqlitePlace();
+  const runtime = runtimeOn(place.open(), agent);
+  runtime.wiretap(() => {}); // so that answers are streamed
+  const later = (given: Agent) => runtimeOn(place.open(), given);
+  return leavesAndReturns(exit, on, turnsInSession(runtime, 's', later), next);
+};
+
+/** A process dies while a tool runs that must not run again; another one finds what it left. */
+async function afterACrash(wire: Wire, answers: readonly Said[], ends: string): Promise<void> {
+  const on = scene(wire, [{ calls: [{ name: 'look' }, { name: 'wait' }] }, ...answers]);
+  const place = sqlitePlace();
+  const policy = ErrorPolicy.ignoreToolErrors().withHandling('unknown', 'ignore');
+  const builder = builderFor(on);
+  const agent = (answers.length > 0 ? builder.withErrorPolicy(policy) : builder).build();
+  const doomed = mortal(place.open());
+  const lease = { leaseMs: 200, heartbeatMs: 40, signalMs: 40 };
+  const first = new SessionRuntime({ store: doomed.store, agents: [agent], lease });
+  await first.create({ id: 's', ...ann });
+  await first.send('s', 'go', ann);
+  await on.begun.passed;
+  doomed.die();
+  const second = runtimeOn(place.open(), agent, { lease });
+  await expect.poll(() => second.recover()).toBe(1);
+  expect(await second.wait('s', ann)).toMatchObject({ status: ends });
+  expect(await second.send('s', 'and now?', waiting)).toMatchObject({ output: 'next' });
+  expect(on.provider.problems).toEqual([]);
+}
+
+describe.each(wires.map((wire) => [wire.name, wire] as const))(
+  'D78: whatever ends a turn, the next one works: %s',
+  (_name, wire) => {
+    const rows = exits.map((exit) => [exit.name, exit] as const);
+    it.each(rows)('%s, whole', (_exit, exit) => inMemory(exit, wire, false));
+    it.each(rows)('%s, streamed', (_exit, exit) => inMemory(exit, wire, true));
+    it.each(rows)('%s, in a session', (_exit, exit) => inSession(exit, wire));
+    it('a crash in the middle of a tool', () => afterACrash(wire, [], 'failed'));
+    it('a crash in the middle of a tool, of which the model is told', () =>
+      afterACrash(wire, [{ text: 'So be it.' }], 'completed'));
+  },
+);

@@ -1,0 +1,73 @@
+import type { ModelInput } from 'onward';
+import type { Said, Wire } from './provider-wires.ts';
+
+/** A provider that answers from a script, then `next` to whatever it is asked, and refuses what a real one would. */
+export class ScriptedProvider {
+  readonly model: ModelInput;
+  /** Why requests were refused. */
+  readonly problems: string[] = [];
+  readonly bodies: Record<string, unknown>[] = [];
+  /** Resolves when an answer has come to the point where it hangs. */
+  readonly hanging: Promise<void>;
+  readonly #wire: Wire;
+  readonly #script: Said[];
+  readonly #stored: Set<string> = new Set();
+  #hangs: () => void = () => {};
+
+  constructor(wire: Wire, script: readonly Said[]) {
+    this.#wire = wire;
+    this.#script = [...script];
+    this.hanging = new Promise((resolve) => (this.#hangs = resolve));
+    this.model = wire.model((input, init) => this.#answer(new Request(input).url, init));
+  }
+
+  async #answer(url: string, init: RequestInit = {}): Promise<Response> {
+    const body = JSON.parse(init.body as string) as Record<string, unknown>; // as all of these packages send it
+    this.bodies.push(body);
+    const problem = this.#wire.problem(body, this.#stored);
+    if (problem !== null) {
+      this.problems.push(problem);
+      return refusal(400, problem);
+    }
+    const said = { ...(this.#script.shift() ?? { text: 'next' }), n: this.bodies.length };
+    if (said.status !== undefined) return refusal(said.status, 'The script says so.');
+    const isStream = body['stream'] === true || url.includes(':stream');
+    const isCut = said.hangs === true || said.breaks === true;
+    if (!isCut) for (const id of this.#wire.stores(said)) this.#stored.add(id);
+    if (isStream) return this.#stream(said, isCut, init.signal);
+    if (!isCut) return Response.json(this.#wire.whole(said));
+    if (said.breaks) throw new TypeError('fetch failed');
+    this.#hangs();
+    return gone(init.signal);
+  }
+
+  #stream(
+    said: Parameters<Wire['stream']>[0],
+    isCut: boolean,
+    signal: RequestInit['signal'],
+  ): Response {
+    const [begin, rest] = this.#wire.stream(said);
+    const text = (isCut ? begin : [...begin, ...rest]).map(event).join('');
+    const source = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(text));
+        if (!isCut) return controller.close();
+        if (said.breaks) return void setTimeout(() => controller.error(new Error('terminated')), 5);
+        void gone(signal).catch((reason: unknown) => controller.error(reason));
+        setTimeout(this.#hangs, 20); // what was said is read by then
+      },
+    });
+    return new Response(source, { headers: { 'content-type': 'text/event-stream' } });
+  }
+}
+
+/** Rejects when the client leaves. */
+const gone = (signal: RequestInit['signal']): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+
+const event = (data: Record<string, unknown>): string => `data: ${JSON.stringify(data)}\n\n`;
+
+const refusal = (status: number, message: string): Response =>
+  Response.json({ error: { type: 'invalid_request_error', message } }, { status });

@@ -1,0 +1,400 @@
+import {
+  AgentBuilder,
+  defineTool,
+  ErrorPolicy,
+  noProgressLimit,
+  sessionStepsLimit,
+  toolCalledCheck,
+  type Tool,
+} from 'onward';
+import { mockTool } from 'onward/testing';
+import { z } from 'zod';
+import type { Said, Wire } from './provider-wires.ts';
+import { ScriptedProvider } from './scripted-provider.ts';
+import { gate, type Gate } from './sessions.ts';
+import type { Ending, Turns } from './turns.ts';
+
+/** What a turn has at hand on its way out. */
+export interface Scene {
+  readonly wire: Wire;
+  readonly provider: ScriptedProvider;
+  /** Opens when the tool `wait` has begun; it ends when `release` opens. */
+  readonly begun: Gate;
+  readonly release: Gate;
+  /** Of the agent itself, and of nested ones. */
+  readonly providers: ScriptedProvider[];
+}
+
+/** One way in which a turn ends. */
+export interface Exit {
+  readonly name: string;
+  readonly script: readonly Said[];
+  /** Null where the words of the providers differ. */
+  readonly ends: Ending | null;
+  with?(builder: AgentBuilder, scene: Scene): AgentBuilder;
+  /** It would end the next turn too: that one is taken by an agent without it. */
+  readonly isLasting?: true;
+  /** Default: the turn is begun, and ends by itself. */
+  act?(turns: Turns, scene: Scene): Promise<unknown>;
+}
+
+export function scene(wire: Wire, script: readonly Said[]): Scene {
+  const provider = new ScriptedProvider(wire, script);
+  return { wire, provider, begun: gate(), release: gate(), providers: [provider] };
+}
+
+export const builderFor = ({ provider, begun, release }: Scene): AgentBuilder =>
+  AgentBuilder.base()
+    .withName('support')
+    .withModel(provider.model)
+    .withTools(...tools(begun, release));
+
+const tools = (begun: Gate, release: Gate): readonly Tool[] => [
+  mockTool('look', 'found'),
+  mockTool('fail', () => {
+    throw new Error('out of order');
+  }),
+  mockTool('pay', 'paid', { needsApproval: true }),
+  mockTool(
+    'wait',
+    () => {
+      begun.open();
+      return release.passed;
+    },
+    { timeoutMs: 20_000 },
+  ),
+  mockTool('hang', () => new Promise(() => {}), { timeoutMs: 10 }),
+  defineTool({
+    name: 'add',
+    description: 'Adds.',
+    parameters: z.object({ n: z.number() }),
+    execute: ({ n }) => n + 1,
+  }),
+];
+
+const look: Said = { text: 'Let me see.', calls: [{ name: 'look' }] };
+const two: Said = { thought: 'Both.', calls: [{ name: 'look' }, { name: 'wait' }] };
+const paying: Said = { text: 'I pay.', calls: [{ name: 'pay' }, { name: 'look' }] };
+const end = (status: Ending['status'], stopReason: Ending['stopReason']) => ({
+  status,
+  stopReason,
+});
+const completed = end('completed', 'completed');
+const stopped = end('stopped', 'user_requested');
+const failed = end('failed', 'error');
+
+/** A nested agent with a provider of its own, behind the tool `help`. */
+const helper =
+  (script: readonly Said[], change: (builder: AgentBuilder) => AgentBuilder = (b) => b) =>
+  (builder: AgentBuilder, { wire, providers, begun, release }: Scene): AgentBuilder => {
+    const provider = new ScriptedProvider(wire, script);
+    providers.push(provider);
+    const nested = AgentBuilder.base()
+      .withName('helper')
+      .withModel(provider.model)
+      .withTools(...tools(begun, release));
+    return builder.withTools(
+      change(nested).build().asTool({ name: 'help', description: 'Helps.' }),
+    );
+  };
+const helping: Said = { calls: [{ name: 'help', args: { input: 'please' } }, { name: 'look' }] };
+
+const aborted = async (turns: Turns, moment: Promise<unknown>): Promise<void> => {
+  const turn = turns.begin();
+  await moment;
+  await turns.stop();
+  await turn;
+};
+
+export const exits: readonly Exit[] = [
+  { name: 'an answer', script: [{ text: 'Done.' }], ends: completed },
+  {
+    name: 'an answer after tools',
+    script: [look, { thought: 'Hm.', text: 'Done.' }],
+    ends: completed,
+  },
+  { name: 'an answer without a word', script: [{}], ends: completed },
+  { name: 'an answer of a blank', script: [{ text: '' }], ends: completed },
+  { name: 'a thought and nothing else', script: [{ thought: 'Hm.' }], ends: completed },
+  {
+    name: 'a tool that ends the run',
+    script: [look],
+    ends: completed,
+    with: (builder) => builder.addContinuationCriteria(toolCalledCheck('look')),
+    isLasting: true,
+  },
+  {
+    name: 'the steps limit',
+    script: [look, look],
+    ends: end('stopped', 'steps_limit'),
+    with: (builder) => builder.withMaxSteps(2),
+  },
+  {
+    name: 'the steps limit of the session',
+    script: [look],
+    ends: end('stopped', 'steps_limit'),
+    with: (builder) => builder.addContinuationCriteria(sessionStepsLimit(1)),
+    isLasting: true,
+  },
+  {
+    name: 'the token limit',
+    script: [look],
+    ends: end('stopped', 'token_limit'),
+    with: (builder) => builder.withMaxTokens(15),
+    isLasting: true,
+  },
+  {
+    name: 'the limit of no progress',
+    script: [look, look, look],
+    ends: end('stopped', 'guard'),
+    with: (builder) => builder.addContinuationCriteria(noProgressLimit(2)),
+  },
+  {
+    name: 'the time limit in the middle of a tool',
+    script: [two],
+    ends: end('stopped', 'time_limit'),
+    with: (builder) => builder.withTimeout({ seconds: 0.1 }),
+    isLasting: true,
+  },
+  {
+    name: 'the time limit in the middle of an answer',
+    script: [{ text: 'Let me think', hangs: true }],
+    ends: end('stopped', 'time_limit'),
+    with: (builder) => builder.withTimeout({ seconds: 0.1 }),
+    isLasting: true,
+  },
+  {
+    name: 'a soft landing',
+    script: [look, { text: 'So far.' }],
+    ends: end('stopped', 'steps_limit'),
+    with: (builder) => builder.withMaxSteps(2).withSoftLanding(),
+  },
+  {
+    name: 'a soft landing that asks for tools again',
+    script: [look, { text: 'One more.', calls: [{ name: 'look' }, { name: 'pay' }] }],
+    ends: end('stopped', 'steps_limit'),
+    with: (builder) => builder.withMaxSteps(2).withSoftLanding(),
+  },
+  {
+    name: 'a tool that failed beside one that did not',
+    script: [{ calls: [{ name: 'fail' }, { name: 'look' }] }],
+    ends: failed,
+  },
+  {
+    name: 'tool errors beyond the retries',
+    script: [{ calls: [{ name: 'fail' }] }, { calls: [{ name: 'fail' }] }],
+    ends: end('failed', 'retry_limit'),
+    with: (builder) =>
+      builder.withErrorPolicy(ErrorPolicy.retryToolErrors(1).withBackoff({ initialMs: 0 })),
+  },
+  { name: 'a tool that took too long', script: [{ calls: [{ name: 'hang' }] }], ends: failed },
+  { name: 'an unknown tool', script: [{ calls: [{ name: 'no such tool!' }] }], ends: failed },
+  {
+    name: 'arguments that do not fit',
+    script: [{ calls: [{ name: 'add', args: { n: 'x' } }] }],
+    ends: failed,
+  },
+  {
+    name: 'arguments that are no JSON',
+    script: [{ calls: [{ name: 'add', args: '{"n": ' }] }],
+    ends: failed,
+  },
+  {
+    name: 'arguments cut off by the length',
+    script: [{ calls: [{ name: 'add', args: '{"n": ' }], finish: 'length' }],
+    ends: failed,
+  },
+  { name: 'a provider that refuses', script: [look, { status: 400 }], ends: failed },
+  { name: 'a provider that is down', script: [look, { status: 500 }], ends: failed },
+  {
+    name: 'an answer that broke off',
+    script: [look, { text: 'Let me', breaks: true }],
+    ends: failed,
+  },
+  {
+    name: 'an answer that broke off after a thought',
+    script: [look, { thought: 'Hm.', text: 'Let me', breaks: true }],
+    ends: failed,
+  },
+  {
+    name: 'the length',
+    script: [{ thought: 'Hm.', text: 'Once upon', finish: 'length' }],
+    ends: end('stopped', 'finish_reason'),
+  },
+  {
+    name: 'the length in the middle of a thought',
+    script: [{ thought: 'Hm.', finish: 'length' }],
+    ends: end('stopped', 'finish_reason'),
+  },
+  {
+    name: 'the content filter',
+    script: [look, { finish: 'content_filter' }],
+    ends: end('stopped', 'finish_reason'),
+  },
+  {
+    name: 'the content filter in the middle of an answer',
+    script: [look, { text: 'Well', finish: 'content_filter' }],
+    ends: end('stopped', 'finish_reason'),
+  },
+  { name: 'a refusal', script: [look, { finish: 'refusal' }], ends: null },
+  {
+    name: 'an abort in the middle of an answer',
+    script: [look, { text: 'Let me think', hangs: true }],
+    ends: stopped,
+    act: (turns, { provider }) => aborted(turns, provider.hanging),
+  },
+  {
+    name: 'an abort in the middle of a thoughtful answer',
+    script: [{ thought: 'Hm.', text: 'Let me think', hangs: true }],
+    ends: stopped,
+    act: (turns, { provider }) => aborted(turns, provider.hanging),
+  },
+  {
+    name: 'an abort before the first word',
+    script: [look, { hangs: true }],
+    ends: stopped,
+    act: (turns, { provider }) => aborted(turns, provider.hanging),
+  },
+  {
+    name: 'an abort in the middle of a tool',
+    script: [two],
+    ends: stopped,
+    act: (turns, { begun }) => aborted(turns, begun.passed),
+  },
+  {
+    name: 'an abort while a call waits and another runs',
+    script: [{ calls: [{ name: 'pay' }, { name: 'wait' }, { name: 'look' }] }],
+    ends: stopped,
+    act: (turns, { begun }) => aborted(turns, begun.passed),
+  },
+  {
+    name: 'a denied call',
+    script: [paying, { text: 'Then not.' }],
+    ends: completed,
+    async act(turns) {
+      await turns.begin();
+      await turns.answer('deny');
+    },
+  },
+  {
+    name: 'an approved call',
+    script: [paying, { text: 'Paid.' }],
+    ends: completed,
+    async act(turns) {
+      await turns.begin();
+      await turns.answer('approve');
+    },
+  },
+  {
+    name: 'a stop while a call waits',
+    script: [paying],
+    ends: stopped,
+    async act(turns) {
+      await turns.begin();
+      await turns.stop();
+    },
+  },
+  {
+    name: 'a pause and a stop',
+    script: [two],
+    ends: stopped,
+    async act(turns, { begun, release }) {
+      const turn = turns.begin();
+      await begun.passed;
+      await turns.pause();
+      release.open();
+      await turn;
+      await turns.stop();
+    },
+  },
+  {
+    name: 'a pause and a return',
+    script: [two, { text: 'Done.' }],
+    ends: completed,
+    async act(turns, { begun, release }) {
+      const turn = turns.begin();
+      await begun.passed;
+      await turns.pause();
+      release.open();
+      await turn;
+      await turns.resume();
+    },
+  },
+  {
+    name: 'a call that a hook blocked',
+    script: [look, { text: 'Then not.' }],
+    ends: completed,
+    with: (builder) =>
+      builder.withHooks({ name: 'guard', aroundToolCall: async () => ({ blocked: 'not today' }) }),
+  },
+  ...(['aroundToolCall', 'aroundModelCall', 'aroundStep', 'aroundExecution'] as const).map(
+    (point): Exit => ({
+      name: `a hook that threw in ${point}`,
+      script: [look],
+      ends: failed,
+      with: (builder) =>
+        builder.withHooks({ name: 'broken', [point]: () => Promise.reject(new Error('oh')) }),
+      isLasting: true,
+    }),
+  ),
+  {
+    name: 'a criterion that threw',
+    script: [look],
+    ends: failed,
+    with: (builder) =>
+      builder.addContinuationCriteria({
+        name: 'Broken',
+        evaluate: ({ stepCount }) => {
+          if (stepCount === 0) return { decision: 'allow', reason: 'not yet' } as never;
+          throw new Error('oh');
+        },
+      }),
+    isLasting: true,
+  },
+  {
+    name: 'an answer of the wrong form',
+    script: [{ text: 'no JSON' }],
+    ends: failed,
+    with: (builder) => builder.withResponseFormat(z.object({ n: z.number() })),
+    isLasting: true,
+  },
+  {
+    name: 'a nested agent that was limited',
+    script: [helping, { text: 'Done.' }],
+    ends: completed,
+    with: helper([look], (builder) => builder.withMaxSteps(1)),
+  },
+  {
+    name: 'a nested agent that failed',
+    script: [helping],
+    ends: failed,
+    with: helper([{ status: 400 }]),
+  },
+  {
+    name: 'an abort in a nested agent',
+    script: [helping],
+    ends: stopped,
+    with: helper([two]),
+    act: (turns, { begun }) => aborted(turns, begun.passed),
+  },
+  {
+    name: 'a stop while a nested call waits',
+    script: [helping],
+    ends: stopped,
+    with: helper([paying]),
+    async act(turns) {
+      await turns.begin();
+      await turns.stop();
+    },
+  },
+  {
+    name: 'a nested call that was denied',
+    script: [helping, { text: 'Done.' }],
+    ends: completed,
+    with: helper([paying, { text: 'Then not.' }]),
+    async act(turns) {
+      await turns.begin();
+      await turns.answer('deny');
+    },
+  },
+];
