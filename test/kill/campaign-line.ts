@@ -6,9 +6,7 @@ export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
     `seed ${report.seed}`,
     `${report.sessions} sessions`,
     `${report.executions} executions`,
-    `${report.kills} kills`,
-    `${report.deploys} deploys`,
-    `${report.freezes} freezes`,
+    `faults: ${faultList(report.faults)}`,
     `${report.steps} steps`,
     `${report.toolRuns} tool runs`,
     `${report.unknownFates} unknown fates`,
@@ -16,3 +14,8 @@ export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
     `${report.violations.length} violations`,
     `${(report.ms / 1000).toFixed(1)} s`,
   ].join(', ');
+
+const faultList = (faults: CampaignReport['faults']): string =>
+  Object.entries(faults)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(' ') || 'none';

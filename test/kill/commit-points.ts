@@ -50,6 +50,7 @@ export async function killAtEveryPoint(options: {
   const hire = (): WorkerProcess => new WorkerProcess(workerFile, job);
   // there is always one ahead: it finds what the one before has left
   let next = hire();
+  const began = performance.now();
   let deaths = 0;
   let unknownFates = 0;
   try {
@@ -69,9 +70,15 @@ export async function killAtEveryPoint(options: {
         const found = violations.length;
         if (thenStop) await client.stop({ session }).catch(() => {}); // it may not be there yet
         await Promise.race([client.wholeTurn(session, plan), sleep(RECOVERY_MS)]);
-        const verdict = await checkSessions({ store, runtime }, [session], readEffects(log));
+        const verdict = await checkSessions(
+          { store, runtime },
+          [session],
+          readEffects(log),
+          (performance.now() - began) / 1000,
+        );
         unknownFates += verdict.counts.unknownFates;
-        violations.push(...verdict.violations, ...worker.failures, ...next.failures);
+        const failures = [...worker.failures, ...next.failures].map(({ failed }) => failed);
+        violations.push(...verdict.violations, ...failures);
         violations.push(...(await checkNextTurn({ store, runtime }, session)));
         if (violations.length > found) violations.push(`(died ${worker.dying ?? session})`);
         if (point === MOST_POINTS) violations.push(`no end after ${MOST_POINTS} points`);

@@ -2,10 +2,12 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 
 /**
- * What processes leave in the file that they share: `begin` and `end` of a tool, `heard` of an event, and what a client
- * asked for (`sending`, `answering`, `stopping`) with what came of it (`accepted`, `refused`, `answered`).
+ * What processes leave in the file that they share: `claimed` with the token of a lease, `begin` and `end` of a tool,
+ * `heard` of an event, and what a client asked for (`sending`, `answering`, `stopping`) with what came of it
+ * (`accepted`, `refused`, `answered`).
  */
 export type EffectKind =
+  | 'claimed'
   | 'begin'
   | 'end'
   | 'heard'
@@ -20,11 +22,11 @@ export interface Effect {
   readonly kind: EffectKind;
   readonly session: string;
   readonly execution: string;
-  /** Id of a call, or number of an event. */
+  /** Id of a call, number of an event, or token of a lease. */
   readonly subject: string;
   /** Name of a tool, type of an event, or an answer. */
   readonly what: string;
-  /** Of an event: the call, or agent and number of the step. */
+  /** Of an event: the call, or agent and number of the step. Of a tool that begins: the lease it begins under. */
   readonly detail: string;
   readonly pid: number;
 }
@@ -39,6 +41,10 @@ export const effectLog =
       path,
       `${kind} ${session} ${execution} ${subject} ${what} ${detail} ${process.pid}\n`,
     );
+
+/** The detail of a tool that begins. */
+export const underLease = (token: number): string => `lease:${token}`;
+export const leaseOf = ({ detail }: Effect): number => Number(detail.replace('lease:', ''));
 
 export const readEffects = (path: string): readonly Effect[] =>
   readFileSync(path, 'utf8').split('\n').filter(Boolean).map(effectOf);

@@ -11,8 +11,9 @@ import {
   type Message,
   type Tool,
 } from 'onward';
-import type { WriteEffect } from './effect-log.ts';
-import { between, sleep } from './random.ts';
+import { hostileIds } from '../setup/hostile-ids.ts';
+import { underLease, type WriteEffect } from './effect-log.ts';
+import { between, seedOf, sleep } from './random.ts';
 
 /** What the model asks for, step by step; after the last step it answers. */
 export type Plan = readonly (readonly string[])[];
@@ -20,6 +21,8 @@ export type Plan = readonly (readonly string[])[];
 export interface KillAgentOptions {
   readonly write: WriteEffect;
   readonly random: () => number;
+  /** The token of the lease under which this process works on a session, as far as it knows. */
+  readonly tokenOf?: (session: string) => number;
   /** Called where a tool has left its line. */
   readonly reached?: (effect: string) => void;
 }
@@ -51,16 +54,27 @@ const nestedPlans: Readonly<Record<string, Plan>> = {
   errand: [['book']],
 };
 
-/** The text of a user message that makes the model follow the plan. */
-export const planText = (tag: string, plan: Plan): string => `#${tag} ${JSON.stringify(plan)}`;
+/** The text of a user message that makes the model follow the plan; hostile: with ids as no provider should give them. */
+export const planText = (tag: string, plan: Plan, isHostile = false): string =>
+  `#${tag}${isHostile ? ' hostile' : ''} ${JSON.stringify(plan)}`;
 
-export function readPlan(content: unknown): { readonly tag: string; readonly plan: Plan } | null {
-  const [, tag, json] = (typeof content === 'string' && /^#(\S+) (.+)$/.exec(content)) || [];
-  return tag !== undefined && json !== undefined ? { tag, plan: JSON.parse(json) as Plan } : null;
+interface AskedPlan {
+  readonly tag: string;
+  readonly plan: Plan;
+  readonly isHostile: boolean;
+}
+
+export function readPlan(content: unknown): AskedPlan | null {
+  const [, tag, hostile, json] =
+    (typeof content === 'string' && /^#(\S+)( hostile)? (.+)$/.exec(content)) || [];
+  return tag !== undefined && json !== undefined
+    ? { tag, plan: JSON.parse(json) as Plan, isHostile: hostile !== undefined }
+    : null;
 }
 
 /** An agent with a model that knows nothing but the conversation: any process can go on with it anywhere. */
-export function killAgent({ write, random, reached }: KillAgentOptions): Agent {
+export function killAgent(options: KillAgentOptions): Agent {
+  const { write, random, reached, tokenOf = () => 0 } = options;
   const tool = (name: string): Tool => {
     const { takes, resultChars = 0, ...rest } = traits[name] ?? {};
     return defineTool({
@@ -80,7 +94,7 @@ export function killAgent({ write, random, reached }: KillAgentOptions): Agent {
           reached?.(`end of ${name}`);
           return resultOf(name, callId).padEnd(resultChars, '.');
         };
-        write({ kind: 'begin', ...effect });
+        write({ kind: 'begin', ...effect, detail: underLease(tokenOf(effect.session)) });
         reached?.(`begin of ${name}`);
         return takes ? sleep(between(random, ...takes)).then(end) : end();
       },
@@ -141,15 +155,26 @@ function answerTo(messages: Iterable<Message>): InferenceResponse {
   const calls = asked?.plan[done] ?? [];
   return {
     content: calls.length > 0 ? 'One moment.' : `done ${asked?.tag}`,
-    // ids that repeat in every step, as some providers give them
-    toolCalls: calls.map((name, i) => ({ id: `functions.${name}:${i}`, name, args: argsOf(name) })),
+    toolCalls: calls.map((name, i) => ({
+      id: asked?.isHostile ? hostileId(asked.tag, done, i) : tameId(asked?.tag ?? '', name, i),
+      name,
+      args: argsOf(name, asked?.isHostile ?? false),
+    })),
     finishReason: calls.length > 0 ? 'tool_calls' : 'stop',
     usage: { input: 1, output: 1 },
     cost: 1,
   };
 }
 
-const argsOf = (name: string): Record<string, unknown> => {
+/** Ids that repeat in every step and every turn, as some providers give them: some can be kept, others not. */
+const tameId = (tag: string, name: string, i: number): string =>
+  seedOf(tag) % 2 === 0 ? `functions.${name}:${i}` : `${name}_${i}`;
+
+/** Some come twice in one answer. */
+const hostileId = (tag: string, step: number, i: number): string =>
+  hostileIds[seedOf(tag, step, i === 1 ? 0 : i) % hostileIds.length] ?? '';
+
+const argsOf = (name: string, isHostile: boolean): Record<string, unknown> => {
   const plan = nestedPlans[name];
-  return plan ? { input: planText('nested', plan) } : {};
+  return plan ? { input: planText('nested', plan, isHostile) } : {};
 };

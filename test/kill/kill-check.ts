@@ -1,10 +1,10 @@
 import { Message, pairingProblem, type SessionRuntime, type SessionStore } from 'onward';
 import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
 import { RowReader } from '../../src/sessions/row-reader.ts';
-import type { CallRow, SessionRow } from '../../src/sessions/session-rows.ts';
-import type { ToolResult } from '../../src/tools/tool-result.ts';
-import type { Effect } from './effect-log.ts';
-import { planText, readPlan, resultOf, traits, type Plan } from './kill-agent.ts';
+import type { SessionRow } from '../../src/sessions/session-rows.ts';
+import { fateOf, type Call } from './call-fate.ts';
+import { leaseOf, type Effect } from './effect-log.ts';
+import { planText, readPlan, type Plan } from './kill-agent.ts';
 import { OWNER } from './worker-job.ts';
 
 export interface CheckCounts {
@@ -30,24 +30,18 @@ interface Place {
   readonly runtime: SessionRuntime;
 }
 
-/** One call of an execution: its session's agent made it, or an agent behind another call. */
-interface Call {
-  readonly id: string;
-  readonly tool: string;
-  readonly result: ToolResult | undefined;
-}
-
-/** Reads sessions as a process finds them that knows only the store, and holds them against what happened. */
+/** Reads sessions as a process finds them that knows only the store, and holds them against what happened in `seconds`. */
 export async function checkSessions(
   place: Place,
   sessions: readonly string[],
   effects: readonly Effect[],
+  seconds: number,
 ): Promise<Verdict> {
   const counts = { steps: 0, toolRuns: 0, unknownFates: 0, begunAgain: 0, executions: 0 };
   const violations: string[] = [];
   for (const id of sessions) {
     const own = effects.filter(({ session }) => session === id);
-    const check = new SessionCheck(place, id, own, counts);
+    const check = new SessionCheck(place, id, own, counts, seconds);
     await check.all().catch((error: unknown) => check.wrong(`cannot be read: ${String(error)}`));
     violations.push(...check.violations);
   }
@@ -76,9 +70,17 @@ class SessionCheck {
   readonly #effects: readonly Effect[];
   readonly #counts: CheckCounts;
   readonly #reader: RowReader;
+  readonly #seconds: number;
 
-  constructor(place: Place, id: string, effects: readonly Effect[], counts: CheckCounts) {
+  constructor(
+    place: Place,
+    id: string,
+    effects: readonly Effect[],
+    counts: CheckCounts,
+    seconds: number,
+  ) {
     this.#place = place;
+    this.#seconds = seconds;
     this.#id = id;
     this.#effects = effects;
     this.#counts = counts;
@@ -94,8 +96,10 @@ class SessionCheck {
     const row = await store.find(this.#id);
     if (!row) return this.wrong('is missing');
     if (row.phase !== 'idle') this.wrong(`did not end: ${await this.#whatIsOpen(row)}`);
+    else if (row.worker !== null) this.wrong(`is over, and ${row.worker} still has it`);
     const messages = await this.#messages('');
     const steps = await this.#steps('');
+    this.#leases();
     this.#conversation(messages);
     this.#sends(messages, steps);
     const byExecution = new Map<string, AgentStepJSON[]>();
@@ -110,6 +114,9 @@ class SessionCheck {
     const { info } = await this.#place.runtime.get(this.#id, { owner: OWNER });
     if (info.stepCount !== steps.length || info.stepCount !== row.stepCount)
       this.wrong(`counts ${info.stepCount} and ${row.stepCount} steps, and has ${steps.length}`);
+    const { cumulativeExecutionSeconds: worked } = info;
+    if (!(worked >= 0 && worked <= this.#seconds))
+      this.wrong(`worked ${worked} of ${this.#seconds} seconds`);
     const { isStopped } = this;
     // a nested agent that was stopped in the middle of a step has used more than its steps tell
     if (!isStopped && (info.usage.input !== modelCalls || info.cost !== modelCalls))
@@ -138,6 +145,19 @@ class SessionCheck {
     return this.#effects.filter(({ kind }) => kinds.includes(kind));
   }
 
+  /** A worker that was replaced begins nothing. */
+  #leases(): void {
+    let newest = 0;
+    for (const effect of this.#of('claimed', 'begin')) {
+      if (effect.kind === 'claimed') newest = Math.max(newest, Number(effect.subject));
+      // 0: the process that looks on does not know its leases
+      else if (leaseOf(effect) > 0 && leaseOf(effect) < newest)
+        this.wrong(
+          `${effect.execution}: ${effect.subject} (${effect.what}) began in process ${effect.pid} under lease ${leaseOf(effect)}, which ${newest} had replaced`,
+        );
+    }
+  }
+
   #conversation(messages: readonly Message[]): void {
     const problem = pairingProblem(messages);
     if (problem !== null) this.wrong(`is no valid conversation: ${problem}`);
@@ -150,10 +170,13 @@ class SessionCheck {
     const tags = messages.flatMap(({ role, content }) =>
       role === 'user' ? (readPlan(content)?.tag ?? []) : [],
     );
-    for (const { execution } of this.#of('sending')) {
+    for (const execution of new Set(this.#of('sending').map((effect) => effect.execution))) {
       const count = tags.filter((tag) => tag === execution).length;
-      const said = this.#of('accepted', 'refused').find((e) => e.execution === execution)?.kind;
-      const most = said === 'refused' ? 0 : 1;
+      const answers = this.#of('accepted', 'refused').filter((e) => e.execution === execution);
+      const said = (answers.find(({ kind }) => kind === 'accepted') ?? answers[0])?.kind;
+      const attempts = this.#of('sending').filter((e) => e.execution === execution).length;
+      // where one attempt was refused, an earlier one that nobody heard of may still have come through
+      const most = said === 'refused' && attempts === 1 ? 0 : 1;
       const least = said === 'accepted' ? 1 : 0;
       if (count < least || count > most)
         this.wrong(`${execution} (${said}) is there ${count} times`);
@@ -194,7 +217,9 @@ class SessionCheck {
 
   #numbered(execution: string, agentId: string, steps: readonly AgentStepJSON[]): void {
     const who = `${execution} ${agentId}`;
-    for (const [i, { number, outcome }] of steps.entries()) {
+    for (const [i, { number, outcome, durationMs }] of steps.entries()) {
+      if (!(durationMs >= 0 && durationMs <= this.#seconds * 1000))
+        this.wrong(`${who}: step ${number} took ${durationMs} ms`);
       if (number !== i + 1) this.wrong(`${who}: step ${i + 1} is numbered ${number}`);
       if (outcome === null) this.wrong(`${who}: step ${number} has no verdict`);
     }
@@ -268,65 +293,19 @@ class SessionCheck {
       const row = rows.find(({ callId }) => callId === call.id);
       if (row?.state !== 'committed')
         this.wrong(`${execution}: ${call.id} (${call.tool}) is ${row?.state} in the ledger`);
-      else this.#fate(execution, call, row);
+      else {
+        const lines = this.#effects.filter((e) => e.execution === execution);
+        const fate = fateOf(call, row.starts, lines, this.isStopped);
+        for (const problem of fate.problems) this.wrong(`${execution}: ${problem}`);
+        this.#counts.toolRuns += fate.begins;
+        this.#counts.unknownFates += Number(fate.isUnknown);
+        this.#counts.begunAgain += Number(fate.isBegunAgain);
+      }
     }
     const known = new Set(callIds);
     for (const { execution: of, subject, what } of this.#of('begin'))
       if (of === execution && !known.has(subject) && !this.isStopped)
         this.wrong(`${execution}: ${subject} (${what}) ran, and no step knows of it`);
-  }
-
-  /** Holds the result of a call against the lines that the tool left. */
-  #fate(execution: string, { id, tool, result }: Call, { starts }: CallRow): void {
-    const trait = traits[tool];
-    if (!trait) return; // an agent: its own calls are looked at
-    const own = this.#effects.filter((e) => e.execution === execution);
-    const lines = own.filter(({ subject, detail }) => subject === id || detail === id);
-    const of = (kind: Effect['kind'], type?: string): readonly Effect[] =>
-      lines.filter((e) => e.kind === kind && (type ?? e.what) === e.what);
-    const begins = of('begin').length;
-    const ends = of('end').length;
-    const what = `${execution}: ${id} (${tool}), which began ${begins} times, ended ${ends} times and was started ${starts} times,`;
-    this.#counts.toolRuns += begins;
-    if (begins > starts) this.wrong(`${what} began without a start`);
-    this.#answers(lines, result, what);
-    if (result?.kind === 'ok') {
-      if (typeof result.value !== 'string' || !result.value.startsWith(resultOf(tool, id)))
-        this.wrong(`${what} has the result of another`);
-      if (trait.idempotent) {
-        if (begins > 1) this.#counts.begunAgain += 1;
-        if (begins < 1 || ends < 1) this.wrong(`${what} is said to have run`);
-        const told = lines.findIndex(({ what }) => what === 'ToolCallCompleted');
-        if (told >= 0 && lines.slice(told).some(({ kind }) => kind === 'begin'))
-          this.wrong(`${what} began again after its result was known`);
-      } else if (begins !== 1 || ends !== 1 || starts !== 1) this.wrong(`${what} is said to be ok`);
-      return;
-    }
-    if (result?.error?.code === 'effect_unknown') {
-      this.#counts.unknownFates += 1;
-      if (trait.idempotent || result.error.type !== 'unknown') this.wrong(`${what} is "unknown"`);
-      if (begins > 1 || starts !== 1)
-        this.wrong(`${what} ran again although its effect is unknown`);
-      return;
-    }
-    if (result?.kind === 'denied' && begins === 0 && trait.needsApproval) return;
-    if (result?.kind === 'aborted' && this.isStopped && (begins <= 1 || trait.idempotent)) {
-      const [began, sealed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
-      if (!trait.idempotent && began !== undefined && sealed !== undefined && began !== sealed)
-        this.wrong(`${what} is "aborted", and nobody knows what the process did that began it`);
-      return;
-    }
-    this.wrong(`${what} has the result ${JSON.stringify(result)}`);
-  }
-
-  /** A call is answered once, and the answer counts. */
-  #answers(lines: readonly Effect[], result: ToolResult | undefined, what: string): void {
-    const answered = lines.filter(({ kind }) => kind === 'answered');
-    if (answered.length > 1) this.wrong(`${what} was answered ${answered.length} times`);
-    const [answer] = answered;
-    if (!answer || result?.kind === 'aborted') return;
-    if ((answer.what === 'deny') !== (result?.kind === 'denied'))
-      this.wrong(`${what} was answered with ${answer.what}, and is ${result?.kind}`);
   }
 
   async #messages(agentId: string): Promise<readonly Message[]> {

@@ -1,4 +1,6 @@
+import { effectLog } from './effect-log.ts';
 import { openStore, watchedStore } from './open-store.ts';
+import { sleep } from './random.ts';
 import { codeOf, SessionClient } from './session-client.ts';
 import {
   killRuntime,
@@ -24,10 +26,16 @@ const reached = (what: string, when: Death['when']): void => {
   process.kill(process.pid, 'SIGKILL');
 };
 
-const store = watchedStore(openStore(job.place), reached);
-const { runtime, write } = killRuntime(job, store, {
-  onError: (error) => tell({ failed: String(error) }),
+const write = effectLog(job.log);
+const tokens = new Map<string, number>();
+const store = watchedStore(openStore(job.place), reached, ({ id: session, token }) => {
+  tokens.set(session, token);
+  write({ kind: 'claimed', session, subject: String(token) });
+});
+const { runtime } = killRuntime(job, store, {
+  onError: (error) => tell({ failed: String(error), code: codeOf(error) }),
   reached: (effect) => reached(effect, 'effect'),
+  tokenOf: (session) => tokens.get(session) ?? 0,
 });
 const client = new SessionClient(runtime, write);
 
@@ -57,6 +65,15 @@ process.on('message', ({ id, ...task }: WorkerRequest) => {
 // whoever started it is gone
 process.on('disconnect', () => process.exit(1));
 
-await store.find('warm-up');
+// the server may be down just now
+for (let isUp = false; !isUp;)
+  isUp = await store.find('warm-up').then(
+    () => true,
+    async (error: unknown) => {
+      if (codeOf(error) !== 'store_failed') throw error;
+      await sleep(50);
+      return false;
+    },
+  );
 runtime.start();
 tell({ ready: true });

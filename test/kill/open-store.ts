@@ -1,16 +1,27 @@
-import type { SessionStore } from 'onward';
+import type { SessionRow, SessionStore } from 'onward';
 import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 
 /** Where sessions are kept; plain data, for other processes. */
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      readonly schema: string;
+      /** Short where answers get lost, so that the loss is noticed soon. */
+      readonly statementTimeoutMs?: number;
+    };
 
 export const openStore = (place: StorePlace): SessionStore =>
   place.kind === 'sqlite'
     ? sqliteStore({ path: place.path })
-    : postgresStore({ connectionString: place.url, schema: place.schema, poolSize: 4 });
+    : postgresStore({
+        connectionString: place.url,
+        schema: place.schema,
+        poolSize: 4,
+        ...(place.statementTimeoutMs && { statementTimeoutMs: place.statementTimeoutMs }),
+      });
 
 /** Leaves nothing on a server that others use too; the folder of a SQLite file is somebody else's matter. */
 export async function removeStore(place: StorePlace): Promise<void> {
@@ -22,14 +33,24 @@ export async function removeStore(place: StorePlace): Promise<void> {
   await client.end();
 }
 
-const WRITES = ['create', 'accept', 'decide', 'request', 'claim', 'commit'] as const;
+const WRITES = ['create', 'accept', 'decide', 'request', 'commit'] as const;
 
-/** Tells of every write of the store, before it begins and after it has resolved. */
+/** Tells of every write of the store, before it begins and after it has resolved, and of every session that was claimed. */
 export function watchedStore(
   store: SessionStore,
   reached: (write: string, when: 'before' | 'after') => void,
+  claimed: (row: SessionRow) => void,
 ): SessionStore {
-  const watched = { ...store };
+  const watched = {
+    ...store,
+    async claim(...args: Parameters<SessionStore['claim']>): Promise<SessionRow | null> {
+      reached('claim', 'before');
+      const row = await store.claim(...args);
+      if (row) claimed(row);
+      reached('claim', 'after');
+      return row;
+    },
+  };
   for (const name of WRITES) {
     const write = store[name] as (...args: unknown[]) => Promise<unknown>; // one of several signatures
     const around = async (...args: unknown[]): Promise<unknown> => {

@@ -9,6 +9,20 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
+/** One seed out of several things; the same for the same things. */
+export function seedOf(...parts: readonly (number | string)[]): number {
+  let hash = 0x811c9dc5;
+  for (const character of parts.join('/'))
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  return hash >>> 0;
+}
+
+export const shuffled = <T>(random: () => number, list: readonly T[]): T[] =>
+  list
+    .map((value) => [random(), value] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, value]) => value);
+
 export const pick = <T>(random: () => number, list: readonly T[]): T | undefined =>
   list[Math.floor(random() * list.length)];
 

@@ -18,8 +18,8 @@ export class SessionClient {
 
   /** Makes the session where there is none. */
   async send(task: Omit<Task<'send'>, 'do'>): Promise<void> {
-    const { session, execution, plan, whenBusy } = task;
-    const text = planText(execution, plan);
+    const { session, execution, plan, isHostile, whenBusy } = task;
+    const text = planText(execution, plan, isHostile);
     const effect = { session, execution };
     this.#write({ kind: 'sending', ...effect });
     const send = () =>
@@ -42,8 +42,9 @@ export class SessionClient {
   async answer({ session, execution, callId, answer }: Omit<Task<'answer'>, 'do'>): Promise<void> {
     const effect = { session, execution, subject: callId, what: answer };
     this.#write({ kind: 'answering', ...effect });
-    if (answer === 'approve') await this.#runtime.approve(session, callId, { owner: OWNER });
-    else await this.#runtime.deny(session, callId, { owner: OWNER, reason: 'no' });
+    const options = { owner: OWNER, executionId: execution, reason: 'no' };
+    if (answer === 'approve') await this.#runtime.approve(session, callId, options);
+    else await this.#runtime.deny(session, callId, options);
     this.#write({ kind: 'answered', ...effect });
   }
 

@@ -21,6 +21,7 @@ export type WorkerTask =
       readonly session: string;
       readonly execution: string;
       readonly plan: Plan;
+      readonly isHostile?: boolean;
       readonly whenBusy: 'refuse' | 'queue';
     }
   | {
@@ -56,7 +57,7 @@ export type WorkerNews =
   | WorkerReply
   | { readonly ready: true }
   | { readonly dying: string }
-  | { readonly failed: string };
+  | { readonly failed: string; readonly code: string };
 
 export const OWNER = 'ann';
 
@@ -67,11 +68,12 @@ export function killRuntime(
   given: {
     readonly onError: (error: unknown) => void;
     readonly reached?: (effect: string) => void;
+    readonly tokenOf?: (session: string) => number;
   },
 ): { readonly runtime: SessionRuntime; readonly write: WriteEffect } {
   const write = effectLog(log);
-  const { onError, reached } = given;
-  const agent = killAgent({ write, random: seededRandom(seed), ...(reached && { reached }) });
+  const { onError, ...rest } = given;
+  const agent = killAgent({ write, random: seededRandom(seed), ...rest });
   const runtime = new SessionRuntime({
     store,
     agents: [agent],

@@ -2,9 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { sleep } from './random.ts';
 import type { WorkerJob, WorkerNews, WorkerReply, WorkerTask } from './worker-job.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
-/** How a request to a worker ended; `died` where the process did before it answered. */
+/** How a request to a worker ended; `died` where the process did before it answered, or was silent for too long. */
 export type Answer = 'done' | 'died' | { readonly refused: string };
 
 /** A worker as its parent sees it. It goes when the parent goes. */
@@ -18,15 +18,16 @@ export class WorkerProcess {
   /** What it said before it killed itself. */
   dying: string | null = null;
   /** Failures that its runtime reported. */
-  readonly failures: string[] = [];
+  readonly failures: { readonly failed: string; readonly code: string }[] = [];
   readonly #child: ChildProcess;
   readonly #waiting: Map<number, (answer: Answer) => void> = new Map();
   #requests = 0;
   #stderr = '';
 
-  constructor(file: string, job: WorkerJob) {
+  constructor(file: string, job: WorkerJob, env: Readonly<Record<string, string>> = {}) {
     this.#child = fork(file, [JSON.stringify(job)], {
       execArgv: [],
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.pid = this.#child.pid ?? 0;
@@ -48,11 +49,14 @@ export class WorkerProcess {
     return this.#stderr.trim();
   }
 
-  ask(task: WorkerTask): Promise<Answer> {
+  /** Within the given time, if one is given. */
+  ask(task: WorkerTask, withinMs?: number): Promise<Answer> {
     if (this.isGone) return Promise.resolve('died');
     const id = ++this.#requests;
     return new Promise((resolve) => {
+      const late = withinMs === undefined ? withinMs : setTimeout(() => answered('died'), withinMs);
       const answered = (answer: Answer): void => {
+        clearTimeout(late);
         this.#waiting.delete(id);
         resolve(answer);
       };
@@ -90,7 +94,7 @@ export class WorkerProcess {
           this.isReady = true;
           resolve();
         } else if ('dying' in news) this.dying = news.dying;
-        else if ('failed' in news) this.failures.push(news.failed);
+        else if ('failed' in news) this.failures.push(news);
         else this.#settle(news);
       });
     });

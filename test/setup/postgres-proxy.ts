@@ -41,6 +41,8 @@ export interface PostgresProxy {
   readonly connections: number;
   /** The next such statement meets the fault; faults are asked in the order of their arming. */
   arm(fault: Fault): void;
+  /** Faults that have met nothing yet are forgotten. */
+  disarm(): void;
   /** Statements meet faults by chance, until null is given. */
   chaos(chaos: Chaos | null): void;
   /** No connection that is there says anything more, in either direction; new ones work. */
@@ -99,6 +101,7 @@ export async function postgresProxy(serverUrl: string): Promise<PostgresProxy> {
       return connections;
     },
     arm: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
+    disarm: () => void (faults.length = 0),
     chaos: (given) => (chaos = given),
     silenceAll: () => each((pair) => pair.silence()),
     cutAll: () => each((pair) => pair.cut()),

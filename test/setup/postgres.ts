@@ -36,7 +36,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     if (user.uid) chownSync(folder, user.uid, user.gid);
     initialize(initdb, folder, user);
     for (let tries = 1; ; tries++) {
-      const server = await start(postgres, folder, user, options.env ?? {});
+      const server = await start(postgres, folder, user, options);
       if ('url' in server) return server;
       if (tries === PORT_TRIES) throw new Error(`PostgreSQL did not start: ${server.output}`);
     }
@@ -49,6 +49,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 export interface PostgresOptions {
   /** Added to the environment of the server: then it is always one of ours. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Waits for the disk, as a server does that is in earnest. Default false. */
+  readonly fsync?: boolean;
 }
 
 interface User {
@@ -139,13 +141,13 @@ async function start(
   command: string,
   folder: string,
   user: User,
-  env: Readonly<Record<string, string>>,
+  { env = {}, fsync = false }: PostgresOptions,
 ): Promise<TestPostgres | { readonly output: string }> {
   const port = await freePort();
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    fsync: 'off',
+    fsync: fsync ? 'on' : 'off',
     max_connections: '200',
   };
   const args = ['-D', join(folder, 'data'), '-p', String(port)];

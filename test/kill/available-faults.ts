@@ -1,0 +1,27 @@
+import { fakeTimeLibrary } from '../setup/fake-time.ts';
+import type { TestPostgres } from '../setup/postgres.ts';
+import type { FaultKind } from './fault-schedule.ts';
+
+const told = new Set<string>();
+const tell = (line: string): void => {
+  if (!told.has(line)) console.log(line);
+  told.add(line);
+};
+
+/** Those of the faults that this machine can do; says which it cannot. */
+export function availableFaults(
+  kinds: readonly FaultKind[],
+  server: TestPostgres | null,
+): readonly FaultKind[] {
+  return kinds.filter((kind) => {
+    if (kind === 'clock' && !fakeTimeLibrary()) {
+      tell('There is no libfaketime (Debian: apt install libfaketime): clocks do not jump.');
+      return false;
+    }
+    if (kind === 'crash' && !server?.kill) {
+      tell('ONWARD_TEST_POSTGRES names a server: it is not killed.');
+      return false;
+    }
+    return true;
+  });
+}

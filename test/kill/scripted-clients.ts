@@ -1,0 +1,188 @@
+import type { SessionRow, SessionRuntime } from 'onward';
+import { seedOf } from './random.ts';
+import { turnScript, type TurnScript } from './turn-script.ts';
+import { OWNER, type WorkerTask } from './worker-job.ts';
+import type { Answer } from './worker-process.ts';
+import type { WorkerSlots } from './worker-slots.ts';
+
+export interface ClientOptions {
+  readonly seed: number;
+  readonly sessions: number;
+  readonly turns: number;
+  readonly slots: WorkerSlots;
+  /** Of a process that looks on. */
+  readonly runtime: SessionRuntime;
+  readonly isExcused: (code: string) => boolean;
+  readonly wrong: (what: string) => void;
+}
+
+type AnswerTask = Extract<WorkerTask, { readonly do: 'answer' }>;
+
+/** A session as its clients see it. */
+interface Client {
+  readonly session: string;
+  /** Somebody asks for something right now. */
+  isBusy: boolean;
+  /** Turns that were acknowledged. */
+  done: number;
+  /** Messages that were sent, in whatever order: the last one's script is followed. */
+  sends: number;
+  script: TurnScript;
+  /** When the message of this turn was acknowledged. */
+  since: number;
+  isDisturbed: boolean;
+  /** Calls that were answered in this turn. */
+  answered: AnswerTask[];
+  /** One of a turn that is over, whose answer comes once more: now, and while a call of the next turn waits. */
+  late: AnswerTask | null;
+}
+
+/** Longer than any statement may take: a worker that says nothing by then may have done it or not. */
+const ANSWER_MS = 10_000;
+
+/** People who send, answer, stop and pause as the seed says, through whatever worker is there. */
+export class ScriptedClients {
+  readonly #options: ClientOptions;
+  readonly #clients: readonly Client[];
+  #isCalm = false;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#clients = Array.from({ length: options.sessions }, (_, i) => ({
+      session: `s${i}`,
+      isBusy: false,
+      done: 0,
+      sends: 0,
+      script: turnScript(options.seed, `s${i}`, 0),
+      since: 0,
+      isDisturbed: true,
+      answered: [],
+      late: null,
+    }));
+  }
+
+  get sessions(): string[] {
+    return this.#clients.map(({ session }) => session);
+  }
+
+  get isDone(): boolean {
+    return this.#clients.every((client) => !client.isBusy && !this.#wantsMore(client));
+  }
+
+  /** Nothing breaks from now on: every session gets the turns that it has to have, and no more. */
+  calm(): void {
+    this.#isCalm = true;
+  }
+
+  attend(rows: readonly SessionRow[]): void {
+    const bySession = new Map(rows.map((row) => [row.id, row]));
+    for (const client of this.#clients) {
+      if (client.isBusy) continue;
+      client.isBusy = true;
+      void this.#serve(client, bySession.get(client.session))
+        .catch((error: unknown) => this.#parentFailed(error))
+        .finally(() => {
+          client.isBusy = false;
+        });
+    }
+  }
+
+  /** As long as things break, there has to be something to break. */
+  #wantsMore({ done }: Client): boolean {
+    return done < this.#options.turns || !this.#isCalm;
+  }
+
+  #parentFailed(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!this.#options.isExcused(code)) this.#options.wrong(`a client failed: ${String(error)}`);
+  }
+
+  async #serve(client: Client, row: SessionRow | undefined): Promise<void> {
+    if (!row || row.phase === 'idle') {
+      await this.#answerLate(client);
+      if (this.#wantsMore(client)) await this.#send(client, 'refuse');
+    } else if (row.phase === 'paused') await this.#goOn(client);
+    else await this.#disturb(client);
+  }
+
+  async #disturb(client: Client): Promise<void> {
+    const { session, script, since, isDisturbed } = client;
+    const { disturbance } = script;
+    if (!disturbance || isDisturbed || performance.now() < since + disturbance.afterMs) return;
+    client.isDisturbed = true;
+    const { kind } = disturbance;
+    if (kind !== 'queue') await this.#ask(client, { do: kind, session });
+    else if (this.#wantsMore(client)) await this.#send(client, 'queue');
+  }
+
+  /** A message that nobody acknowledged may have been accepted: it is sent again, or another follows under a new id. */
+  async #send(client: Client, whenBusy: 'refuse' | 'queue'): Promise<void> {
+    const { session } = client;
+    const number = ++client.sends;
+    const script = turnScript(this.#options.seed, session, number);
+    const { plan, isHostile, isRepeated } = script;
+    const execution = `${session}-${number}`;
+    const task = { do: 'send', session, execution, plan, isHostile, whenBusy } as const;
+    let answer = await this.#ask(client, task);
+    const isUnknown = (): boolean => answer === 'died' || isFailure(answer);
+    for (let tries = 0; isRepeated && isUnknown() && tries < 3; tries++)
+      answer = await this.#ask(client, task);
+    if (answer === 'done') client.done += 1;
+    if (whenBusy === 'queue') return;
+    const late = client.script.isAnsweredLate ? (client.answered.at(-1) ?? null) : null;
+    const since = performance.now();
+    Object.assign(client, { script, since, isDisturbed: false, answered: [], late });
+  }
+
+  async #goOn(client: Client): Promise<void> {
+    const { session } = client;
+    const found = await this.#options.runtime.get(session, { owner: OWNER });
+    if (found.status !== 'paused') return;
+    const { pendingApprovals, executionId } = found;
+    if (pendingApprovals.length === 0)
+      return void (await this.#ask(client, { do: 'resume', session }));
+    await this.#answerLate(client);
+    for (const { callId } of pendingApprovals) {
+      const answer = client.script.answer(client.answered.length);
+      const execution = executionId ?? '';
+      const task = { do: 'answer', session, execution, callId, answer } as const;
+      client.answered.push(task);
+      await this.#ask(client, task);
+      if (client.script.isAnsweredTwice) await this.#ask(client, otherWayRound(task));
+    }
+  }
+
+  /** An answer to a call of a turn that is over: nothing may come of it. */
+  async #answerLate(client: Client): Promise<void> {
+    const { late } = client;
+    if (late) await this.#ask(client, otherWayRound(late));
+  }
+
+  async #ask({ session, sends }: Client, task: WorkerTask): Promise<Answer> {
+    const { slots, seed, isExcused, wrong } = this.#options;
+    const worker = slots.from(seedOf(seed, session, sends, task.do) % slots.indexes.length);
+    const answer = worker ? await worker.ask(task, ANSWER_MS) : 'died';
+    // one that is leaving has closed its store
+    if (typeof answer !== 'object' || !worker?.isReady) return answer;
+    if (!expected.has(answer.refused) && !isExcused(answer.refused))
+      wrong(`${JSON.stringify(task)} was refused: ${answer.refused}`);
+    return answer;
+  }
+}
+
+const otherWayRound = (task: AnswerTask): AnswerTask => ({
+  ...task,
+  answer: task.answer === 'approve' ? 'deny' : 'approve',
+});
+
+const isFailure = (answer: Answer): boolean =>
+  typeof answer === 'object' && answer.refused === 'store_failed';
+
+/** What may be said to a client that acts on what it saw a moment ago. */
+const expected: ReadonlySet<string> = new Set([
+  'conflict',
+  'awaiting_approval',
+  'not_resumable',
+  'unknown_approval',
+  'runtime_closed',
+]);
