@@ -1,4 +1,4 @@
-import { fakeTimeLibrary } from '../setup/fake-time.ts';
+import { faketimeLibrary, NO_FAKETIME } from '../setup/fake-time.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
 import type { FaultKind } from './fault-schedule.ts';
 
@@ -14,8 +14,8 @@ export function availableFaults(
   server: TestPostgres | null,
 ): readonly FaultKind[] {
   return kinds.filter((kind) => {
-    if (kind === 'clock' && !fakeTimeLibrary()) {
-      tell('There is no libfaketime (Debian: apt install libfaketime): clocks do not jump.');
+    if (kind === 'clock' && faketimeLibrary === null) {
+      tell(`clock jumps ${NO_FAKETIME}`);
       return false;
     }
     if (kind === 'crash' && !server?.kill) {

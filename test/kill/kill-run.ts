@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError, type SessionRow, type SessionRuntime, type SessionStore } from 'onward';
-import { fakeTime, fakeTimeLibrary } from '../setup/fake-time.ts';
+import { shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
 import { postgresProxy, type PostgresProxy } from '../setup/postgres-proxy.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
 import { readEffects } from './effect-log.ts';
@@ -78,6 +78,7 @@ class Campaign {
   readonly #slots: WorkerSlots;
   readonly #saboteur: Saboteur;
   readonly #clients: ScriptedClients;
+  readonly #clocks: readonly ShiftedWall[] = [];
   readonly #violations: string[] = [];
 
   constructor(options: CampaignOptions, folder: string, proxies: readonly PostgresProxy[]) {
@@ -93,12 +94,11 @@ class Campaign {
       onError: (error) => this.#wrong(`the parent failed: ${String(error)}`),
     });
     this.#runtime = runtime;
-    const library = kinds.includes('clock') ? fakeTimeLibrary() : null;
-    const indexes = Array.from({ length: workers }, (_, i) => i);
-    const clocks = library ? indexes.map((i) => fakeTime(library, join(folder, `clock-${i}`))) : [];
-    const slots = indexes.map((i) => ({
+    if (kinds.includes('clock'))
+      this.#clocks = Array.from({ length: workers }, () => shiftedWall());
+    const slots = Array.from({ length: workers }, (_, i) => ({
       job: { ...this.#job, place: through(place, proxies[i]) },
-      env: clocks[i]?.env ?? {},
+      env: this.#clocks[i]?.env ?? {},
     }));
     this.#slots = new WorkerSlots(options.workerFile, slots, (worker, how) => {
       for (const { failed, code } of worker.failures)
@@ -108,6 +108,7 @@ class Campaign {
     });
     this.#schedule = faultSchedule(seed, { count, kinds, slots: workers, leaseMs: LEASE.leaseMs });
     const file = place.kind === 'sqlite' ? place.path : null;
+    const clocks = this.#clocks;
     this.#saboteur = new Saboteur({ slots: this.#slots, log, proxies, clocks, server, file });
     this.#clients = new ScriptedClients({
       ...options,
@@ -145,6 +146,7 @@ class Campaign {
 
   async end(): Promise<void> {
     await this.#slots.killAll();
+    for (const clock of this.#clocks) clock.remove();
     await this.#runtime.close({ graceMs: 5_000 });
     await this.#store.close();
     await removeStore(this.#job.place);

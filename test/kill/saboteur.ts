@@ -1,5 +1,5 @@
 import { lockProcess } from '../setup/lock-process.ts';
-import type { fakeTime } from '../setup/fake-time.ts';
+import type { ShiftedWall } from '../setup/fake-time.ts';
 import type { PostgresProxy } from '../setup/postgres-proxy.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
 import { effectsFrom, sizeOfLog } from './effect-log.ts';
@@ -13,7 +13,7 @@ export interface Targets {
   /** By slot; empty where there is no server. */
   readonly proxies: readonly PostgresProxy[];
   /** By slot; empty where clocks do not jump. */
-  readonly clocks: readonly ReturnType<typeof fakeTime>[];
+  readonly clocks: readonly ShiftedWall[];
   readonly server: TestPostgres | null;
   /** The SQLite file. */
   readonly file: string | null;
@@ -80,7 +80,7 @@ export class Saboteur {
     } else if (kind === 'freeze') this.#lasts(worker.freeze(ms));
     else if (kind === 'silence') proxies[slot]?.silenceAll();
     else if (kind === 'cut') proxies[slot]?.cutAll();
-    else if (kind === 'clock') clocks[slot]?.set(ms);
+    else if (kind === 'clock') clocks[slot]?.jump(ms - clocks[slot].offsetMs);
     else if (kind === 'lost-reply') {
       const { effect, statement } = fault;
       return proxies[slot]?.arm({ effect, on: statements[statement], met: () => this.#did(kind) });
