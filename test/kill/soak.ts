@@ -37,7 +37,7 @@ export async function soak(args: readonly string[]): Promise<number> {
         faults: count,
         kinds: availableFaults(wanted, own),
         workers: 2 + size,
-        maxMs: 240_000,
+        maxMs: 180_000,
         keep: true,
       });
       total.campaigns += 1;
@@ -47,7 +47,7 @@ export async function soak(args: readonly string[]): Promise<number> {
         counts[key] += report[key];
       counts.violations += report.violations.length;
       console.log(`${kind}: ${campaignLine(report)}`);
-      for (const violation of report.violations) console.log(`  ${violation}`);
+      for (const line of counted(report.violations)) console.log(`  ${line}`);
       if (report.kept === null) continue;
       console.log(`  the schedule of seed ${report.seed}:`);
       for (const line of report.schedule) console.log(`    ${line}`);
@@ -59,6 +59,13 @@ export async function soak(args: readonly string[]): Promise<number> {
   }
   console.log(JSON.stringify({ soak: 'kill', ...total, ...counts }));
   return counts.violations === 0 ? 0 : 1;
+}
+
+/** Each line once, with how often it is there. */
+function counted(lines: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return Array.from(counts, ([line, n]) => (n > 1 ? `${line} (${n} times)` : line));
 }
 
 interface SoakOptions {
