@@ -1,4 +1,4 @@
-/** Kills workers for as long as you like: npm run soak -- --minutes N [--store sqlite|postgres] [--seed N] */
+/** Breaks workers and stores for as long as you like; for the options: npm run soak -- --help */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

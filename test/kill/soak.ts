@@ -3,7 +3,7 @@ import { startPostgres } from '../setup/postgres.ts';
 import { availableFaults } from './available-faults.ts';
 import { campaignLine } from './campaign-line.ts';
 import { faultKinds, kindsFor, type FaultKind } from './fault-schedule.ts';
-import { killCampaign } from './kill-run.ts';
+import { killCampaign, type CampaignOptions } from './kill-run.ts';
 import { bundleWorker } from './worker-bundle.ts';
 
 const usage =
@@ -12,44 +12,44 @@ const usage =
 
 /** Campaign after campaign, each with a seed of its own; one line each, and one that adds them up. */
 export async function soak(args: readonly string[]): Promise<number> {
-  const { minutes, seeds, store, seed, faults, count } = read(args);
-  const kinds = store === undefined ? (['sqlite', 'postgres'] as const) : [store];
+  const given = read(args);
+  if (!given) {
+    console.log(`Usage: ${usage}`);
+    return args.includes('--help') ? 0 : 2;
+  }
+  const { minutes, seeds, stores, faults, count } = given;
   const worker = await bundleWorker();
-  const server = kinds.includes('postgres') ? await startPostgres({ fsync: true }) : null;
+  const server = stores.includes('postgres') ? await startPostgres({ fsync: true }) : null;
   const until = performance.now() + minutes * 60_000;
   const isOver = (i: number): boolean =>
-    seeds === undefined ? i > 0 && performance.now() >= until : i >= seeds * kinds.length;
+    seeds === undefined ? i > 0 && performance.now() >= until : i >= seeds * stores.length;
   const total = { campaigns: 0, sessions: 0, executions: 0, faults: 0, steps: 0 };
   const counts = { toolRuns: 0, unknownFates: 0, begunAgain: 0, violations: 0 };
   try {
     for (let i = 0; !isOver(i); i++) {
-      const kind = kinds[i % kinds.length] ?? 'sqlite';
-      const own = kind === 'postgres' ? server : null;
-      const wanted = kindsFor(kind).filter((fault) => faults?.includes(fault) ?? true);
-      const size = Math.floor(i / kinds.length) % 3;
-      const report = await killCampaign({
-        server: own,
-        seed: seed + Math.floor(i / kinds.length),
-        workerFile: worker.file,
-        // few and many, so that workers have little and much in hand when they die
-        sessions: [8, 24, 60][size] ?? 24,
-        turns: [6, 3, 2][size] ?? 3,
-        faults: count,
-        kinds: availableFaults(wanted, own),
-        workers: 2 + size,
-        maxMs: 180_000,
-        keep: true,
-      });
+      const store = stores[i % stores.length] ?? 'sqlite';
+      const own = store === 'postgres' ? server : null;
+      const seed = given.seed + Math.floor(i / stores.length);
+      const kinds = availableFaults(
+        kindsFor(store).filter((kind) => faults?.includes(kind) ?? true),
+        own,
+      );
+      const sizes = sizesFor(seed);
+      const workerFile = worker.file;
+      const options = { ...sizes, server: own, seed, workerFile, kinds, faults: count };
+      const report = await killCampaign({ ...options, maxMs: 180_000, keep: true });
       total.campaigns += 1;
       for (const key of ['sessions', 'executions', 'steps'] as const) total[key] += report[key];
       for (const done of Object.values(report.faults)) total.faults += done;
       for (const key of ['toolRuns', 'unknownFates', 'begunAgain'] as const)
         counts[key] += report[key];
       counts.violations += report.violations.length;
-      console.log(`${kind}: ${campaignLine(report)}`);
+      console.log(`${store}: ${campaignLine(report)}`);
       for (const line of counted(report.violations)) console.log(`  ${line}`);
       if (report.kept === null) continue;
-      console.log(`  the schedule of seed ${report.seed}:`);
+      console.log(
+        `  to repeat it: npm run soak -- --seeds 1 --seed ${seed} --store ${store} --count ${count} --faults ${kinds.join(',')}`,
+      );
       for (const line of report.schedule) console.log(`    ${line}`);
       console.log(`  left for you to look at: ${report.kept}`);
     }
@@ -61,6 +61,16 @@ export async function soak(args: readonly string[]): Promise<number> {
   return counts.violations === 0 ? 0 : 1;
 }
 
+/** Few sessions and many, so that workers have little and much in hand when they die. */
+const sizesFor = (seed: number): Pick<CampaignOptions, 'sessions' | 'turns' | 'workers'> => {
+  const sizes = [
+    { sessions: 8, turns: 6, workers: 2 },
+    { sessions: 24, turns: 3, workers: 3 },
+    { sessions: 60, turns: 2, workers: 4 },
+  ];
+  return sizes[seed % sizes.length] ?? { sessions: 8, turns: 6, workers: 2 };
+};
+
 /** Each line once, with how often it is there. */
 function counted(lines: readonly string[]): string[] {
   const counts = new Map<string, number>();
@@ -71,40 +81,41 @@ function counted(lines: readonly string[]): string[] {
 interface SoakOptions {
   readonly minutes: number;
   readonly seeds: number | undefined;
-  readonly store: 'sqlite' | 'postgres' | undefined;
+  readonly stores: readonly ('sqlite' | 'postgres')[];
   readonly seed: number;
   readonly faults: readonly FaultKind[] | undefined;
   readonly count: number;
 }
 
-function read(args: readonly string[]): SoakOptions {
-  const options = {
-    minutes: text,
-    seeds: text,
-    store: text,
-    seed: text,
-    faults: text,
-    count: text,
-  };
-  const { values } = parseArgs({ args: [...args], options });
-  const minutes = Number(values.minutes ?? 5);
-  const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
-  const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-  const count = Number(values.count ?? 40);
-  const { store } = values;
-  const faults = values.faults?.split(',').map((name) => faultKinds.find((kind) => kind === name));
-  const isStore = store === undefined || store === 'sqlite' || store === 'postgres';
-  const isNumber = [seed, count, seeds ?? 1].every((n) => Number.isInteger(n) && n >= 0);
-  if (!(minutes > 0) || !isNumber || !isStore || faults?.includes(undefined))
-    throw new Error(`Usage: ${usage}`);
-  return {
-    minutes,
-    seeds,
-    store,
-    seed,
-    count,
-    faults: faults?.filter((kind) => kind !== undefined),
-  };
-}
-
 const text = { type: 'string' } as const;
+
+/** Null where something is not as the usage says. */
+function read(args: readonly string[]): SoakOptions | null {
+  const names = ['minutes', 'seeds', 'store', 'seed', 'faults', 'count'] as const;
+  const known = Object.fromEntries(names.map((name) => [name, text]));
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: known,
+    strict: false,
+    tokens: true,
+  });
+  const valueOf = (name: (typeof names)[number]): string | undefined => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const isStrange = tokens.some((token) => token.kind === 'option' && !(token.name in known));
+  const minutes = Number(valueOf('minutes') ?? 5);
+  const seeds = valueOf('seeds') === undefined ? undefined : Number(valueOf('seeds'));
+  const seed = Number(valueOf('seed') ?? Date.now() % 1_000_000_000);
+  const count = Number(valueOf('count') ?? 40);
+  const stores = (['sqlite', 'postgres'] as const).filter(
+    (store) => (valueOf('store') ?? store) === store,
+  );
+  const faults = valueOf('faults')?.split(',');
+  const isNumber = [seed, count, seeds ?? 1].every((n) => Number.isInteger(n) && n >= 0);
+  const isKind = (kind: string): kind is FaultKind => faultKinds.some((known) => known === kind);
+  if (isStrange || positionals.length > 0 || !(minutes > 0) || !isNumber || stores.length === 0)
+    return null;
+  if (faults?.some((kind) => !isKind(kind))) return null;
+  return { minutes, seeds, stores, seed, count, faults: faults?.filter(isKind) };
+}
