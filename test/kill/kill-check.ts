@@ -95,11 +95,11 @@ class SessionCheck {
     const { store } = this.#place;
     const row = await store.find(this.#id);
     if (!row) return this.wrong('is missing');
-    if (row.phase !== 'idle') this.wrong(`did not end: ${await this.#whatIsOpen(row)}`);
-    else if (row.worker !== null) this.wrong(`is over, and ${row.worker} still has it`);
+    this.#leases();
+    if (row.phase !== 'idle') return this.wrong(`did not end: ${await this.#whatIsOpen(row)}`);
+    if (row.worker !== null) this.wrong(`is over, and ${row.worker} still has it`);
     const messages = await this.#messages('');
     const steps = await this.#steps('');
-    this.#leases();
     this.#conversation(messages);
     this.#sends(messages, steps);
     const byExecution = new Map<string, AgentStepJSON[]>();

@@ -5,7 +5,7 @@ import { AgentError, type SessionRow, type SessionRuntime, type SessionStore } f
 import { shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
 import { postgresProxy, type PostgresProxy } from '../setup/postgres-proxy.ts';
 import type { TestPostgres } from '../setup/postgres.ts';
-import { readEffects } from './effect-log.ts';
+import { readEffects, sizeOfLog } from './effect-log.ts';
 import { describeFault, faultSchedule, type Fault, type FaultKind } from './fault-schedule.ts';
 import { checkNextTurn, checkSessions, type CheckCounts } from './kill-check.ts';
 import { openStore, removeStore, type StorePlace } from './open-store.ts';
@@ -27,8 +27,8 @@ export interface CampaignOptions {
   readonly faults: number;
   readonly kinds: readonly FaultKind[];
   readonly workers: number;
-  /** After this the sessions that are not done count as lost. */
-  readonly maxMs: number;
+  /** When nothing has happened for so long, the sessions that are not done count as lost. Default 30,000. */
+  readonly patienceMs?: number;
   /** Leaves the folder with the log of effects, and the SQLite file, where something was wrong. */
   readonly keep?: boolean;
 }
@@ -120,11 +120,11 @@ class Campaign {
   }
 
   async run(): Promise<Omit<CampaignReport, 'kept'>> {
-    const { sessions, seed, maxMs } = this.#options;
+    const { sessions, seed } = this.#options;
     const began = performance.now();
     await this.#slots.ready();
-    const faults = this.#saboteur.carryOut(this.#schedule, began + maxMs);
-    await Promise.all([this.#attend(began + maxMs), faults.then(() => this.#clients.calm())]);
+    const faults = this.#saboteur.carryOut(this.#schedule);
+    await Promise.all([this.#attend(), faults.then(() => this.#clients.calm())]);
     await this.#sendHome();
     const seconds = (performance.now() - began) / 1000;
     const place = { store: this.#store, runtime: this.#runtime };
@@ -161,15 +161,21 @@ class Campaign {
     return code === 'store_failed' && this.#options.kinds.some((kind) => breaksStores.has(kind));
   }
 
-  /** Lets the clients ask for turns and answer, until every session has ended. */
-  async #attend(untilMs: number): Promise<void> {
-    while (performance.now() < untilMs) {
+  /** Lets the clients ask for turns and answer, until every session has ended or nothing happens any more. */
+  async #attend(): Promise<void> {
+    const { patienceMs = 30_000 } = this.#options;
+    let written = 0;
+    let since = performance.now();
+    while (performance.now() - since < patienceMs) {
       // in this order: what is asked for from now on is not in the rows
       const { isDone } = this.#clients;
       const rows = await this.#rows();
       if (isDone && rows?.every(({ phase }) => phase === 'idle')) return;
       if (rows) this.#clients.attend(rows);
       await sleep(TICK_MS);
+      const size = await sizeOfLog(this.#job.log);
+      if (size > written) since = performance.now();
+      written = size;
     }
   }
 
@@ -193,7 +199,9 @@ class Campaign {
   }
 }
 
+/** A process that is frozen may hold the lock of a SQLite file, or miss the end of a statement's time. */
 const breaksStores: ReadonlySet<FaultKind> = new Set([
+  'freeze',
   'lost-reply',
   'silence',
   'cut',

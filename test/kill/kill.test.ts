@@ -9,7 +9,7 @@ import { bundleWorker } from './worker-bundle.ts';
 /** `ONWARD_SEED=… npx vitest run test/kill/kill.test.ts` makes the same plans and the same faults again. */
 const given = process.env['ONWARD_SEED'];
 const seeds = given === undefined ? [1, 2] : [Number(given)];
-const sizes = { sessions: 12, turns: 2, faults: 16, workers: 3, maxMs: 120_000 };
+const sizes = { sessions: 12, turns: 2, faults: 16, workers: 3 };
 
 let worker: Awaited<ReturnType<typeof bundleWorker>>;
 beforeAll(async () => {

@@ -37,7 +37,7 @@ export async function soak(args: readonly string[]): Promise<number> {
       const sizes = sizesFor(seed);
       const workerFile = worker.file;
       const options = { ...sizes, server: own, seed, workerFile, kinds, faults: count };
-      const report = await killCampaign({ ...options, maxMs: 180_000, keep: true });
+      const report = await killCampaign({ ...options, keep: true });
       total.campaigns += 1;
       for (const key of ['sessions', 'executions', 'steps'] as const) total[key] += report[key];
       for (const done of Object.values(report.faults)) total.faults += done;
