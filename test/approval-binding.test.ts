@@ -1,4 +1,4 @@
-import { AgentState, type ApprovalAnswer, type JsonObject } from 'onward';
+import { AgentState, SlimAgentStateSerializer, type ApprovalAnswer, type JsonObject } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { agentWith, approve, deny, gated, kinds } from './setup/approvals.ts';
@@ -186,6 +186,9 @@ describe('who answered, and when', () => {
     const state = await agent.resume(paused, { ...given, by: 'ann@shop' });
     const approval = { decision, by: 'ann@shop', at: time, argsHash };
     expect(stored(state).steps.at(0)?.results[0]?.approval).toEqual(approval);
+    const slim = new SlimAgentStateSerializer({ includeAllSteps: true });
+    const revived = slim.deserialize(JSON.parse(JSON.stringify(slim.serialize(state))));
+    expect(revived.steps.at(0)?.results[0]?.approval).toEqual(approval);
     const unnamed = await agent.resume(paused, given).catch(() => null);
     if (unnamed) expect(unnamed.steps.at(0)?.results[0]?.approval?.by).toBeNull();
     await takesAnotherTurn(state);

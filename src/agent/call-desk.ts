@@ -240,14 +240,10 @@ export class CallDesk {
     const { id, name } = this.call;
     const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
     const durationMs = Math.round(took * 1000) / 1000;
-    const result: ToolResult = {
-      callId: id,
-      kind,
-      value,
-      ...(error && { error }),
-      ...(this.#approval && { approval: this.#approval }),
-      durationMs,
-    };
+    const plain: ToolResult = error
+      ? { callId: id, kind, value, error, durationMs }
+      : { callId: id, kind, value, durationMs };
+    const result = this.#approval ? { ...plain, approval: this.#approval } : plain;
     this.#draft.results[this.#place] = result;
     this.#run.tellMessage();
     this.#run.journal?.finish(result, name, this.#checkpoint());

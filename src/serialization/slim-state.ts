@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { ContentPart } from '../messages/content-part.ts';
 import type { MessageRole } from '../messages/message-role.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import type { ToolResult } from '../tools/tool-result.ts';
+import type { ApprovalRecord, ToolResult } from '../tools/tool-result.ts';
 import type { SnakeKeys } from './snake-keys.ts';
 
 export const SLIM_VERSION = 1;
@@ -41,7 +41,10 @@ export interface SlimMessage {
 }
 
 /** A value that was too long is the beginning of its text. */
-export type SlimResult = Omit<SnakeKeys<ToolResult>, 'error'> & { readonly error?: SlimError };
+export type SlimResult = Omit<SnakeKeys<ToolResult>, 'error' | 'approval'> & {
+  readonly error?: SlimError;
+  readonly approval?: SnakeKeys<ApprovalRecord>;
+};
 
 export type SlimOutcome = Omit<SnakeKeys<ContinuationOutcomeJSON>, 'evaluations'> & {
   readonly evaluations: readonly SlimEvaluation[];

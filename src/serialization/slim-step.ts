@@ -4,7 +4,7 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { Usage } from '../inference/usage.ts';
-import { resultText, type ToolResult } from '../tools/tool-result.ts';
+import { resultText, type ApprovalRecord, type ToolResult } from '../tools/tool-result.ts';
 import { cutText } from './cut-text.ts';
 import { readSlimCall, slimCalls, type Writing } from './slim-message.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
@@ -26,7 +26,7 @@ export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): 
 }
 
 export function slimResult(
-  { error, ...result }: ToolResult,
+  { error, approval, ...result }: ToolResult,
   writing: Writing,
   isNeeded: boolean,
 ): SlimResult {
@@ -41,6 +41,7 @@ export function slimResult(
     ...snakeKeys(result),
     value: cut === text ? result.value : cut,
     ...(error ? { error: slimError(error, writing) } : null),
+    ...(approval ? { approval: snakeKeys(approval) } : null),
   };
 }
 
@@ -66,9 +67,10 @@ export const readSlimOutcome = ({
   evaluations: evaluations.map((e) => camelKeys<ContinuationEvaluation>(e)),
 });
 
-export const readSlimResult = ({ error, ...result }: SlimResult): ToolResult => ({
-  ...camelKeys<Omit<ToolResult, 'error'>>(result),
+export const readSlimResult = ({ error, approval, ...result }: SlimResult): ToolResult => ({
+  ...camelKeys<Omit<ToolResult, 'error' | 'approval'>>(result),
   ...(error ? { error: camelKeys<ErrorRecord>(error) } : null),
+  ...(approval ? { approval: camelKeys<ApprovalRecord>(approval) } : null),
 });
 
 export function readSlimStep(step: SlimStep): AgentStepJSON {

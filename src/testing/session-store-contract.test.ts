@@ -163,7 +163,9 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   ],
   [
     'forgets which calls have waited',
-    (store) => ({ decide: (id, { ifUnambiguous: _, ...answer }) => store.decide(id, answer) }),
+    (store) => ({
+      decide: (id, answer) => store.decide(id, { ...answer, ifUnambiguous: false }),
+    }),
     /D91: an answer that names no execution[^]*D91: a fork knows[^]*D91: prune keeps/,
   ],
   [

@@ -9,8 +9,7 @@ import { approval } from './component-fixtures.ts';
 
 afterEach(cleanup);
 
-const steering =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
+const steering = /[^\P{C}\n]/u;
 const evil = 'a\u202eb\u0007c\u200bd\ufeff';
 const onApprove = vi.fn();
 
@@ -51,7 +50,7 @@ describe.each(views)('what is shown is what runs: %s', (_name, view) => {
   it.each<[string, UiApproval['args']]>([
     ['flat', { [evil]: evil, id: evil, name: evil }],
     ['nested', { outer: { [evil]: [evil] }, id: evil }],
-    ['cut', { summary: `{"${evil}`, ref: 'r' } as never],
+    ['cut', { summary: `{"${evil}`, ref: 'r' }],
   ])(
     'control, bidi and invisible characters are escaped in names and values: %s',
     async (_case, args) => {
