@@ -85,4 +85,28 @@ describe('approvals', () => {
     expect(code).toBe(0);
     expect(stderr).toContain('{"id":9}');
   });
+
+  it('marks what is hidden, names the call for scripts, and explain tells who answered', async () => {
+    const secret = { id: 7, password: 'hunter2-hunter2' };
+    const world = worldOf(followingDriver([toolCall('delete_lead', secret), final('ok')]));
+    const { stderr } = await cli(world, 'run', 'clean');
+    expect(stderr).toContain('"password":"[redacted]"} (Hidden from view: /password.)');
+    const show = await cli(world, 'sessions', 'show', 'last');
+    expect(show.stdout).toContain('(Hidden from view: /password.)');
+    const json = await cli(world, 'sessions', 'show', 'last', '--json');
+    const [call] = JSON.parse(json.stdout).pendingApprovals;
+    expect(call).toMatchObject({
+      argsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      executionId: expect.any(String),
+      hidden: ['/password'],
+    });
+    const masked = await cli(world, 'approve', 'last', '--args', JSON.stringify(call.args));
+    expect(masked.code).toBe(2);
+    expect(masked.stderr).toContain('at "/password" is the mark of a part that is hidden');
+    expect((await cli(world, 'approve', 'last')).code).toBe(0);
+    const explained = await cli(world, 'explain', 'last');
+    expect(explained.stdout).toMatch(
+      /\nStep 1: delete_lead approved by \S+ on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\.\n/,
+    );
+  });
 });

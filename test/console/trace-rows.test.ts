@@ -144,6 +144,27 @@ describe('facts of a step', () => {
     expect(facts('long', 2)).toContain('last step kept by StepsLimit');
   });
 
+  it('tell who answered a call, and when', () => {
+    const step = traceWith(designRun).steps[0]!;
+    const approval = { by: 'ann', at: '2026-11-17T19:05:00.000Z', argsHash: '' };
+    const bars = (decision: 'approved' | 'denied') =>
+      step.bars.map((bar) =>
+        bar.kind === 'tool'
+          ? {
+              ...bar,
+              name: 'pay',
+              state: decision === 'denied' ? ('denied' as const) : ('ok' as const),
+              approval: { decision, ...approval },
+            }
+          : bar,
+      );
+    for (const decision of ['approved', 'denied'] as const) {
+      const texts = factsOf({ ...step, bars: bars(decision) }).map(({ text }) => text);
+      expect(texts).toContain(`pay: ${decision} by ann on 2026-11-17 at 19:05 UTC`);
+      expect(texts).not.toContain('pay: denied');
+    }
+  });
+
   it('turn notes into words, each once', () => {
     const step = traceWith(designRun).steps[0]!;
     const notes = ['argsEdited:call_1', 'argsEdited:call_2', 'usageUnknown', 'somethingNew'];
