@@ -32,7 +32,8 @@ const FIRST_LEASE_MS = 15_000;
 export const DRIFT_MS = 200;
 /** What was not seen for this long is no lease any more. */
 const FORGET_MS = 600_000;
-const MOST_SIGHTINGS = 1_000;
+/** Below this it is not worth a look. */
+const FEW_SIGHTINGS = 1_000;
 
 /**
  * Says when leases have run out without trust in a clock that can be set. A lease is out once this process has seen the
@@ -42,6 +43,7 @@ const MOST_SIGHTINGS = 1_000;
 export class LeaseWatch {
   readonly #monotonic: () => number;
   readonly #sightings: Map<string, Sighting> = new Map();
+  #most = FEW_SIGHTINGS;
   #last: Reading | null = null;
   /** Since when the clock of the store has run true, by itself. */
   #steadySince: number = Number.POSITIVE_INFINITY;
@@ -100,10 +102,12 @@ export class LeaseWatch {
   }
 
   #forget(): void {
-    if (this.#sightings.size < MOST_SIGHTINGS) return;
+    if (this.#sightings.size < this.#most) return;
     const before = this.now - FORGET_MS;
     for (const [id, { seenAt, goneAt }] of this.#sightings)
       if (Math.max(seenAt, goneAt) < before) this.#sightings.delete(id);
+    // the next look pays only when there are many more
+    this.#most = Math.max(FEW_SIGHTINGS, this.#sightings.size * 2);
   }
 }
 
