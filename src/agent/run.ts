@@ -95,6 +95,8 @@ export class Run implements CallFrame {
     if (!parent) syncSystemClock();
     this.agent = agent;
     this.parent = parent;
+    // first: the rest may ask for the time
+    this.now = timeOf(agent, state, parent);
     this.depth = parent ? parent.depth + 1 : 0;
     this.state = state;
     this.previousStatus = state.status;
