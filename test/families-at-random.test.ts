@@ -1,4 +1,13 @@
-import { AgentBuilder, ErrorPolicy, pairingProblem, type Agent, type AgentState } from 'onward';
+import {
+  AgentBuilder,
+  ErrorPolicy,
+  pairingProblem,
+  sessionCostLimit,
+  sessionTokenUsageLimit,
+  type Agent,
+  type AgentState,
+  type Grants,
+} from 'onward';
 import { fakeClock, mockTool, type FakeClock } from 'onward/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -22,12 +31,16 @@ interface Member {
 }
 interface Family {
   readonly root: Member;
-  readonly maxTokens: number | null;
+  /** In tokens, and as many units of cost. */
+  readonly limit: number | null;
+  readonly unit: 'tokens' | 'cost' | 'tokens of the session' | 'cost of the session';
   readonly maxFamilySteps: number | null;
   readonly landing: number | null;
   /** Of each round of approvals, how many of those that wait are answered. */
   readonly rounds: readonly number[];
   readonly abortAfterMs: number | null;
+  /** Whether a stop is answered with the grant that it asks for, once. */
+  readonly grants: boolean;
 }
 
 /** Set higher to look for longer. */
@@ -52,11 +65,13 @@ const middle = memberOver(fc.array(leaf, { maxLength: 2 }));
 const anyRoot = memberOver(fc.array(middle, { minLength: 1, maxLength: 2 }));
 const anyFamily: fc.Arbitrary<Family> = fc.record({
   root: anyRoot,
-  maxTokens: fc.option(fc.integer({ min: 50, max: 6000 }), { freq: 4 }),
+  limit: fc.option(fc.integer({ min: 50, max: 6000 }), { freq: 4 }),
+  unit: fc.constantFrom('tokens', 'tokens', 'cost', 'tokens of the session', 'cost of the session'),
   maxFamilySteps: fc.option(fc.integer({ min: 1, max: 15 }), { freq: 2 }),
   landing: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 1 }),
   rounds: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 6 }),
   abortAfterMs: fc.option(fc.integer({ min: 0, max: 200 }), { freq: 1 }),
+  grants: fc.boolean(),
 });
 
 interface Build {
@@ -71,11 +86,11 @@ function agentOf({ clock, meter, family }: Build, member: Member, path: string):
   );
   const speak = (answers: number): Spoken => {
     const next = member.turns[answers];
-    if (next === undefined) return { text: `${path} is done`, tokens: 20 };
+    if (next === undefined) return { text: `${path} is done`, tokens: 20, cost: 20 };
     const { does, times, tokens, delayMs } = next;
     if (does === 'fail' || does === 'fail silently') {
       const fails = does === 'fail' ? 'with usage' : 'without usage';
-      return { fails, tokens, delayMs };
+      return { fails, tokens, cost: tokens, delayMs };
     }
     const call =
       does === 'agent'
@@ -83,7 +98,7 @@ function agentOf({ clock, meter, family }: Build, member: Member, path: string):
           ? `agent_${answers % children.length}`
           : 'look'
         : does;
-    return { call, times, tokens, delayMs };
+    return { call, times, tokens, cost: tokens, delayMs };
   };
   const builder = AgentBuilder.base()
     .withName(path)
@@ -99,10 +114,24 @@ function agentOf({ clock, meter, family }: Build, member: Member, path: string):
     : hooked.withMaxTokens(member.maxTokens);
 }
 
+const limited: Record<Family['unit'], (b: AgentBuilder, limit: number) => AgentBuilder> = {
+  tokens: (b, limit) => b.withMaxTokens(limit),
+  cost: (b, limit) => b.withMaxCost(limit),
+  'tokens of the session': (b, limit) => b.addContinuationCriteria(sessionTokenUsageLimit(limit)),
+  'cost of the session': (b, limit) => b.addContinuationCriteria(sessionCostLimit(limit)),
+};
+
+/** What all limits in the way ask for together; null where one takes no grant. */
+function grantFor({ lastContinuationOutcome: outcome }: AgentState): Grants | null {
+  const forbidding = outcome?.evaluations.filter(({ decision }) => decision === 'forbid') ?? [];
+  if (forbidding.length === 0 || forbidding.some(({ remedy }) => !remedy?.grant)) return null;
+  return Object.assign({}, ...forbidding.map(({ remedy }) => remedy?.grant)) as Grants;
+}
+
 function rootOf(build: Build): Agent {
-  const { maxTokens, maxFamilySteps, landing, root } = build.family;
+  const { limit, unit, maxFamilySteps, landing, root } = build.family;
   let builder = agentOf(build, root, 'root');
-  if (maxTokens !== null) builder = builder.withMaxTokens(maxTokens);
+  if (limit !== null) builder = limited[unit](builder, limit);
   if (maxFamilySteps !== null) builder = builder.withMaxFamilySteps(maxFamilySteps);
   if (landing !== null) builder = builder.withSoftLanding({ tokens: landing, seconds: 1 });
   return builder.build();
@@ -120,19 +149,27 @@ async function over(clock: FakeClock, running: Promise<AgentState>): Promise<Age
 
 async function play(family: Family): Promise<{ state: AgentState; meter: Meter }> {
   const clock = fakeClock();
-  const meter = new Meter(family.maxTokens ?? undefined);
+  const meter = new Meter(family.limit ?? undefined);
   const controller = new AbortController();
   const { abortAfterMs, rounds } = family;
   if (abortAfterMs !== null) clock.after(abortAfterMs, () => controller.abort('enough'));
   const fresh = (): Agent => rootOf({ clock, meter, family });
   const { signal } = controller;
   let state = await over(clock, fresh().run('go', { signal }));
-  for (let round = 0; state.status === 'paused'; round++) {
+  let mayGrant = family.grants;
+  for (let round = 0; ; round++) {
+    const grant = mayGrant && state.status === 'stopped' ? grantFor(state) : null;
+    if (state.status !== 'paused' && (grant === null || signal.aborted)) break;
     const waiting = state.pendingApprovals.slice(0, rounds[round] ?? 100);
     const approvals = Object.fromEntries(waiting.map(({ callId }) => [callId, approve]));
     // as another process would take it up
     meter.forget();
-    state = await over(clock, fresh().resume(stored(state), { approvals, signal }));
+    if (grant) {
+      mayGrant = false;
+      meter.raise((family.unit === 'cost' ? grant.cost : grant.tokens) ?? 0);
+    }
+    const given = grant ? { grant, signal } : { approvals, signal };
+    state = await over(clock, fresh().resume(stored(state), given));
   }
   return { state, meter };
 }
@@ -142,20 +179,21 @@ describe('D79: whatever a family does, in parallel, nested, paused, resumed, fai
     await fc.assert(
       fc.asyncProperty(anyFamily, async (family) => {
         const { state, meter } = await play(family);
-        const { maxTokens, maxFamilySteps, abortAfterMs } = family;
+        const { maxFamilySteps, abortAfterMs } = family;
         const { execution } = state;
         const shares = execution.family ?? [];
-        const limit = maxTokens ?? Number.POSITIVE_INFINITY;
         expect(meter.inFlight.size).toBe(0);
-        expect(meter.spent).toBeLessThanOrEqual(limit + meter.overdraft);
-        for (const { spent, reserved } of meter.starts)
-          expect(spent + reserved).toBeLessThan(limit);
+        expect(meter.spent).toBeLessThanOrEqual(meter.limit + meter.overdraft);
+        const kept = family.unit.startsWith('tokens') ? (family.landing ?? 0) : 0;
+        for (const { agent, spent, reserved, limit } of meter.starts)
+          expect(spent + reserved + (agent === 'root' ? 0 : kept)).toBeLessThan(limit);
         if (abortAfterMs === null) expect(state.usage.total).toBe(meter.spent);
         const nested = shares.reduce((sum, { tokens }) => sum + tokens, 0);
         const own = state.steps.toJSON().length === 0 ? 0 : state.usage.total - nested;
         expect(own).toBeGreaterThanOrEqual(0);
         const steps = shares.reduce((sum, share) => sum + share.steps, execution.answeredSteps);
-        expect(steps).toBeLessThanOrEqual(maxFamilySteps ?? 100);
+        const granted = execution.grants.steps ?? 0;
+        expect(steps).toBeLessThanOrEqual((maxFamilySteps ?? 100) + granted);
         if (abortAfterMs === null) expect(steps).toBe(meter.calls - meter.failed);
         expect(pairingProblem(state.messages)).toBeNull();
       }),

@@ -117,6 +117,42 @@ describe('the account over pauses and grants', () => {
     expect(second.info.usage.total).toBe(620);
   });
 
+  it('a stop counts what agents inside had used when their process died', async () => {
+    const meter = new Meter();
+    const agent = make(meter);
+    const paused = JSON.parse(JSON.stringify(await agent.run('go')));
+    // as a store has it where only the agents themselves were written down after their calls
+    for (const total of [paused.execution, paused.info, paused.unfinishedStep]) {
+      total.usage = { input: 10, output: 0, total: 10, cachedInput: 0, reasoning: 0 };
+      delete total.family;
+    }
+    const nothing = {
+      usage: { input: 0, output: 0, total: 0, cachedInput: 0, reasoning: 0 },
+      cost: 0,
+    };
+    const ids = Object.keys(paused.unfinishedStep.children);
+    paused.unfinishedStep.childAccounts = Object.fromEntries(ids.map((id) => [id, nothing]));
+    const inner = paused.unfinishedStep.children[ids[0]!];
+    const [innerId] = Object.keys(inner.unfinishedStep.children);
+    inner.execution.usage = { ...inner.execution.usage, input: 10, total: 10 };
+    delete inner.execution.family;
+    inner.unfinishedStep.childAccounts = { [innerId!]: nothing };
+
+    const stopped = agent.stop(paused);
+    expect(stopped.usage.total).toBe(meter.spent);
+    expect(stopped.info.usage.total).toBe(meter.spent);
+    expect(stopped.execution.family).toEqual([
+      { agent: 'middle', steps: 0, tokens: 30, cost: null },
+      { agent: 'helper', steps: 0, tokens: 1500, cost: null },
+    ]);
+
+    // and so does the account of a run that takes it up
+    const callId = paused.pause.pendingApprovals[0].callId as string;
+    const state = await agent.resume(paused, { approvals: { [callId]: approve } });
+    expect(meter.spent).toBe(10 + 3 * (10 + 500) + 3 * 500);
+    expect(state.status).toBe('paused');
+  });
+
   it('names the three that used most, and the others together', async () => {
     const meter = new Meter();
     const names = ['a', 'b', 'c', 'd', 'e'];

@@ -133,7 +133,8 @@ export async function takeStep(run: Run): Promise<void> {
   const waitedMs = failed?.waitMs ? await waitForRetry(run, failed, failed.waitMs) : 0;
   // a hook may hold a step up for as long as others work: there, only the model call itself waits for its turn
   const family = run.agent.hooks.step ? null : run.parent?.family;
-  if (family && !(await family.admit(run)) && !run.cancellation.cause) return refuseStep(run);
+  const turn = family ? family.admit(run) : true;
+  if (turn !== true && !(await turn) && !run.cancellation.cause) return refuseStep(run);
   const draft = StepDraft.next(run, family || waitedMs > 0 ? run.now() : now, waitedMs);
   if (run.cancellation.cause) {
     draft.isCut = true;
@@ -201,7 +202,8 @@ async function reported(run: Run, draft: StepDraft): Promise<StepReport> {
 
 async function modelAndTools(run: Run, draft: StepDraft): Promise<void> {
   const family = run.parent?.family;
-  if (family && !run.isAdmitted && !(await family.admit(run))) {
+  const turn = family && !run.isAdmitted ? family.admit(run) : true;
+  if (turn !== true && !(await turn)) {
     draft.isCut = true;
     return;
   }

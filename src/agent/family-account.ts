@@ -1,8 +1,8 @@
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
-import type { AgentState, AgentStateJSON } from './agent-state.ts';
+import type { AgentState } from './agent-state.ts';
 import { bookExecution, bookSession } from './execution.ts';
-import { addSpending, noSpending, since, spendingOf, type Spending } from './family-shares.ts';
+import { addSpending, noSpending, openSteps, unbooked, type Spending } from './family-shares.ts';
 import type { Run } from './run.ts';
 import { bookingOf } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
@@ -44,11 +44,12 @@ export class FamilyAccount {
     this.#live = noSpending;
     const { usage, cost, family } = bookingOf(draft, this.#run.now(), null);
     const own: Spending = { usage, cost, shares: family ?? [] };
-    const children = Array.from(draft.children ?? [], ([id, child]) =>
-      since(allOf(child), draft.childAccounts?.get(id) ?? spendingOf(child)),
+    // steps that call are answered, and counted only when they end
+    const open = nameless(1 + openSteps(draft.children ?? []));
+    this.#base = [unbooked(draft.children ?? [], draft.childAccounts), open].reduce(
+      addSpending,
+      own,
     );
-    // the step that calls is answered, and not counted yet
-    this.#base = children.reduce(addSpending, addSpending(own, oneStep));
     // what a pause has kept of a step is no longer one call
     if (draft.counted === null) this.#measure(draft.usage, draft.cost);
   }
@@ -64,13 +65,15 @@ export class FamilyAccount {
    * Lets a model call of an agent inside begin, or keeps it waiting for one in flight where those may use up the rest.
    * False: a limit is used up, or the run was cancelled.
    */
-  async admit(run: Run): Promise<boolean> {
+  admit(run: Run): boolean | Promise<boolean> {
     const { cancellation } = run;
-    for (;;) {
-      if (cancellation.cause || this.#line.some((account) => account.#isSpent())) return false;
-      if (!this.#line.some((account) => account.#isBusy())) break;
+    if (cancellation.cause || this.#line.some((account) => account.#isSpent())) return false;
+    if (this.#line.some((account) => account.#isBusy())) {
       const turn = new Promise<void>((resolve) => this.#root.#waiting.push(resolve));
-      await cancellation.race(turn).catch(() => {});
+      return cancellation.race(turn).then(
+        () => this.admit(run),
+        () => false,
+      );
     }
     for (const account of this.#line) account.#inFlight += 1;
     run.isAdmitted = true;
@@ -120,7 +123,7 @@ export class FamilyAccount {
   #reserved(): Spending {
     const inFlight = this.#inFlight;
     const { usage, cost } = this.#largest ?? { usage: everything, cost: Number.MAX_SAFE_INTEGER };
-    const shares = [{ agent: '', steps: inFlight, tokens: 0, cost: 0 }];
+    const { shares } = nameless(inFlight);
     return {
       usage: combined(usage, usage, (tokens) => tokens * inFlight),
       cost: cost * inFlight,
@@ -170,24 +173,11 @@ export class FamilyAccount {
   }
 }
 
-const oneStep: Spending = {
+/** Steps that count for all and belong to nobody yet. */
+const nameless = (steps: number): Spending => ({
   ...noSpending,
-  shares: [{ agent: '', steps: 1, tokens: 0, cost: 0 }],
-};
-
-/** All of an agent that waits inside a call, with the agents inside its own calls, booked or not. */
-function allOf(
-  child: Pick<AgentStateJSON, 'agentName' | 'execution' | 'unfinishedStep'>,
-): Spending {
-  const { unfinishedStep } = child;
-  const spent = spendingOf(child);
-  if (!unfinishedStep) return spent;
-  const { children, childAccounts = {} } = unfinishedStep;
-  const accounts = new Map(Object.entries(childAccounts));
-  return Object.entries(children)
-    .map(([id, inner]) => since(allOf(inner), accounts.get(id) ?? spendingOf(inner)))
-    .reduce(addSpending, addSpending(spent, oneStep));
-}
+  shares: [{ agent: '', steps, tokens: 0, cost: 0 }],
+});
 
 const everything: Usage = Object.freeze({
   ...zeroUsage,

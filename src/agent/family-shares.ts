@@ -1,7 +1,15 @@
 import { addShares, minusShares, type FamilyShare } from '../continuation/family-share.ts';
-import { addCost, addUsage, minusUsage, zeroUsage, type Usage } from '../inference/usage.ts';
+import {
+  addCost,
+  addUsage,
+  minusUsage,
+  usageOf,
+  zeroUsage,
+  type Usage,
+} from '../inference/usage.ts';
 import type { AgentStateJSON } from './agent-state.ts';
-import type { ChildAccount } from './agent-step.ts';
+import type { ChildAccount, UnfinishedStep } from './agent-step.ts';
+import type { Execution } from './execution.ts';
 
 /** What agents have used, and who of them. */
 export interface Spending {
@@ -14,15 +22,20 @@ export const noSpending: Spending = Object.freeze({ usage: zeroUsage, cost: 0, s
 
 /** What counts of a nested agent; a state fits, and so does its JSON. */
 type Spent = Pick<AgentStateJSON, 'agentName'> & {
-  readonly execution: Pick<
-    AgentStateJSON['execution'],
-    'usage' | 'cost' | 'answeredSteps' | 'family'
-  >;
+  /** The first documents left fields out. */
+  readonly execution: Partial<Pick<Execution, 'usage' | 'cost' | 'answeredSteps' | 'family'>>;
 };
+
+/** The same with the agents that wait inside its calls. */
+type Open = Spent & {
+  readonly unfinishedStep: Pick<UnfinishedStep, 'children' | 'childAccounts'> | null;
+};
+type Children = Iterable<readonly [callId: string, child: Open]>;
 
 /** All that an agent has used in its execution, itself and the agents behind its calls. */
 export function spendingOf({ agentName, execution }: Spent): Spending {
-  const { usage, cost, answeredSteps, family = [] } = execution;
+  const { cost = null, answeredSteps = 0, family = [] } = execution;
+  const usage = usageOf(execution.usage);
   let tokens = usage.total;
   let rest = cost;
   for (const share of family) {
@@ -52,3 +65,31 @@ export const since = (
         cost: cost === null ? null : cost - (before.cost ?? 0),
         shares: minusShares(shares, before.shares),
       };
+
+/** What agents that wait inside calls have used and no account above them has: their process died before it was booked. */
+export function unbooked(
+  children: Children,
+  accounts: ReadonlyMap<string, ChildAccount> | null = null,
+): Spending {
+  let sum = noSpending;
+  for (const [id, child] of children) {
+    const own = spendingOf(child);
+    const inside = unbooked(childrenOf(child), accountsOf(child));
+    sum = addSpending(sum, addSpending(since(own, accounts?.get(id) ?? own), inside));
+  }
+  return sum;
+}
+
+/** Steps of such agents that are answered, and not counted before they end. */
+export function openSteps(children: Children): number {
+  let steps = 0;
+  for (const [, child] of children)
+    if (child.unfinishedStep) steps += 1 + openSteps(childrenOf(child));
+  return steps;
+}
+
+const childrenOf = ({ unfinishedStep }: Open): Children =>
+  Object.entries(unfinishedStep?.children ?? {});
+
+const accountsOf = ({ unfinishedStep }: Open): ReadonlyMap<string, ChildAccount> =>
+  new Map(Object.entries(unfinishedStep?.childAccounts ?? {}));

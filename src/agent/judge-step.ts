@@ -1,13 +1,16 @@
 import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
+import { addShares } from '../continuation/family-share.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
+import { addCost, addUsage } from '../inference/usage.ts';
 import { parsePartialJson } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { AgentStateData, Pause } from './agent-state.ts';
 import { AgentStatus, statusOf } from './agent-status.ts';
 import type { AgentStep } from './agent-step.ts';
 import { bookExecution, bookSession, type Execution } from './execution.ts';
+import { unbooked } from './family-shares.ts';
 import { pauseStep } from './pause-step.ts';
 import type { Run } from './run.ts';
 import { bookingOf, drawWait, failures, withSuccesses, workedMs } from './step-account.ts';
@@ -21,12 +24,22 @@ export function closeStep(run: Run, draft: StepDraft): void {
   if (draft.hasOpenCalls) {
     if (cause === null && run.stopRequest === null) return pauseStep(run, draft);
     draft.isCut ||= cause !== null;
+    bookLeftBehind(draft);
     sealOpenCalls(run, draft);
   }
   const now = run.now();
   draft.addToolMessages(isoTime(now));
   const step = record(run, draft, now);
   judge(run, draft, step, now);
+}
+
+/** What agents inside its calls have used counts, though nobody will hear from them again. */
+function bookLeftBehind(draft: StepDraft): void {
+  if (draft.children === null) return;
+  const { usage, cost, shares } = unbooked(draft.children, draft.childAccounts);
+  draft.usage = addUsage(draft.usage, usage);
+  draft.cost = addCost(draft.cost, cost);
+  draft.family = addShares(draft.family ?? [], shares);
 }
 
 /** Adds the step to the state and to the accounts of execution and session. */

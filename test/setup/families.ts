@@ -34,24 +34,39 @@ export class Meter {
   readonly inFlight: Set<{ readonly tokens: number }> = new Set();
   mostInFlight = 0;
   /** At the start of each call: what was known to be spent, and what calls in flight were expected to spend. */
-  readonly starts: { readonly agent: string; readonly spent: number; readonly reserved: number }[] =
-    [];
+  readonly starts: {
+    readonly agent: string;
+    readonly spent: number;
+    readonly reserved: number;
+    readonly limit: number;
+  }[] = [];
   /** Largest call of a nested agent that this process knows. */
   #largest = 0;
   /** What was spent before this moment: a call that just ended has not been heard of yet. */
   #spentBefore: number | null = null;
   /** Of the calls that were in flight when a limit was reached. */
   overdraft = 0;
-  readonly #limit: number;
+  limit: number;
 
   constructor(limit: number = Number.POSITIVE_INFINITY) {
-    this.#limit = limit;
+    this.limit = limit;
+  }
+
+  /** More was granted than is owed. */
+  raise(by: number): void {
+    if (by > 0) this.overdraft = 0;
+    this.limit += by;
   }
 
   begin(agent: string, call: { readonly tokens: number }): void {
     this.calls += 1;
     const reserved = this.#spentBefore === null ? this.inFlight.size * this.#largest : 0;
-    this.starts.push({ agent, spent: this.#spentBefore ?? this.spent, reserved });
+    this.starts.push({
+      agent,
+      spent: this.#spentBefore ?? this.spent,
+      reserved,
+      limit: this.limit,
+    });
     this.inFlight.add(call);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
@@ -67,7 +82,7 @@ export class Meter {
       setImmediate(() => (this.#spentBefore = null));
     }
     if (agent !== 'root') this.#largest = Math.max(this.#largest, used);
-    const isCrossing = this.spent < this.#limit && this.spent + used >= this.#limit;
+    const isCrossing = this.spent < this.limit && this.spent + used >= this.limit;
     if (isCrossing) for (const { tokens } of this.inFlight) this.overdraft += tokens;
     this.inFlight.delete(call);
     this.spent += used;
@@ -101,7 +116,7 @@ export const meteredModel = (
         meter.failed += 1;
         throw modelCallFailed(
           { type: 'model', code: 'server_error', message: 'down', retryable: true },
-          said.fails === 'with usage' ? { usage } : {},
+          said.fails === 'with usage' ? { usage, cost: said.cost ?? null } : {},
         );
       }
       return answer(said, usage);
