@@ -1,9 +1,7 @@
 import type { CancelCause } from '../cancellation.ts';
 import { isoTime } from '../clock.ts';
-import { addShares } from '../continuation/family-share.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
-import { addCost, addUsage } from '../inference/usage.ts';
 import { parsePartialJson } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { AgentStateData, Pause } from './agent-state.ts';
@@ -35,11 +33,7 @@ export function closeStep(run: Run, draft: StepDraft): void {
 
 /** What agents inside its calls have used counts, though nobody will hear from them again. */
 function bookLeftBehind(draft: StepDraft): void {
-  if (draft.children === null) return;
-  const { usage, cost, shares } = unbooked(draft.children, draft.childAccounts);
-  draft.usage = addUsage(draft.usage, usage);
-  draft.cost = addCost(draft.cost, cost);
-  draft.family = addShares(draft.family ?? [], shares);
+  if (draft.children !== null) draft.addSpending(unbooked(draft.children, draft.childAccounts));
 }
 
 /** Adds the step to the state and to the accounts of execution and session. */

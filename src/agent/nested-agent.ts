@@ -1,8 +1,6 @@
 import { isoTime } from '../clock.ts';
 import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
 import { AgentError } from '../errors/agent-error.ts';
-import { addShares } from '../continuation/family-share.ts';
-import { addCost, addUsage } from '../inference/usage.ts';
 import { toJsonValue } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
@@ -85,10 +83,7 @@ export async function runNested(
   // an agent that had ended before its process died only has to hand over what it found
   const ended = paused && !isOpen(paused.status) ? paused : await runChild(child, paused);
   draft.childAccounts?.delete(call.id);
-  const { usage, cost, shares } = since(spendingOf(ended), before);
-  draft.usage = addUsage(draft.usage, usage);
-  draft.cost = addCost(draft.cost, cost);
-  draft.family = addShares(draft.family ?? [], shares);
+  draft.addSpending(since(spendingOf(ended), before));
   return valueOf(ended, tool.name);
 }
 

@@ -1,8 +1,8 @@
 import { isoTime } from '../clock.ts';
-import type { FamilyShare } from '../continuation/family-share.ts';
+import { addShares, type FamilyShare } from '../continuation/family-share.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
-import { zeroUsage, type Usage } from '../inference/usage.ts';
+import { addCost, addUsage, zeroUsage, type Usage } from '../inference/usage.ts';
 import { messageId, stepId } from '../ids.ts';
 import { own } from '../json.ts';
 import type { Message } from '../messages/message.ts';
@@ -10,6 +10,7 @@ import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep, ChildAccount, UnfinishedStep } from './agent-step.ts';
+import type { Spending } from './family-shares.ts';
 import type { Run } from './run.ts';
 import { toolMessage } from './tool-message.ts';
 
@@ -132,6 +133,13 @@ export class StepDraft {
     const extra = step.errors.filter(({ toolName }) => toolName === undefined); // the others are in the results
     if (extra.length > 0) draft.extraErrors = extra;
     return draft;
+  }
+
+  /** Counts what agents behind its calls have used. */
+  addSpending({ usage, cost, shares }: Spending): void {
+    this.usage = addUsage(this.usage, usage);
+    this.cost = addCost(this.cost, cost);
+    this.family = addShares(this.family ?? [], shares);
   }
 
   addMessage(message: Message): void {
