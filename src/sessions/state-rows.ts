@@ -70,16 +70,18 @@ export function headState(
   };
 }
 
-/** What earlier releases do not know: they would drop the record of grants with the next step. */
+/** What earlier releases do not know: they would drop the record of grants, and who used what, with the next step. */
 export const GRANT_LOG_REQUIRES = 2;
 
 /** The release that a state needs, where not every release can work on it. */
 export const requirementOf = ({
   execution,
 }: {
-  readonly execution: Pick<Execution, 'grantLog'>;
+  readonly execution: Pick<Execution, 'grantLog' | 'family'>;
 }): { readonly requires?: number } =>
-  execution.grantLog === undefined ? anyRelease : { requires: GRANT_LOG_REQUIRES };
+  execution.grantLog === undefined && execution.family === undefined
+    ? anyRelease
+    : { requires: GRANT_LOG_REQUIRES };
 
 const anyRelease = {};
 
