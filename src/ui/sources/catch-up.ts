@@ -4,6 +4,7 @@ import type { UiMessage } from '../ui-message.ts';
 import type { LogPlace, UiState } from '../ui-state.ts';
 import { backoff, sleep, type BackoffOptions } from './backoff.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
+import type { AskResult } from './quiet-watch.ts';
 import { SourceError, toError } from './source-error.ts';
 
 export interface CatchUpTiming {
@@ -14,6 +15,11 @@ export interface CatchUpTiming {
   /** Tries of one read before it is given up. Default: 5. */
   readonly tries?: number;
   readonly backoff?: BackoffOptions;
+  /**
+   * How long nothing may come while something is expected before the log is asked: 10 seconds, then twice as long each
+   * time that it has nothing new, at most 2 minutes.
+   */
+  readonly quiet?: BackoffOptions;
 }
 
 /** Who holds the state that is repaired. */
@@ -24,15 +30,23 @@ export interface CatchUpHost {
   /** The conversation as the server keeps it; `anew` where what is on screen cannot be trusted. */
   readonly canonical: (messages: readonly UiMessage[], anew: boolean) => void;
   readonly failed: (error: Error) => void;
+  /** A read was answered: what was said of an earlier one does not hold any more. */
+  readonly answered: () => void;
+  /** All that can be read now was read. */
+  readonly idle: () => void;
 }
 
 export interface CatchUp {
+  /** A read was given up that may pass later. */
+  readonly isOwing: boolean;
   /** Looks at the state for holes. */
   check(): void;
   /** Asks what was said while nobody listened. */
   missed(): void;
   /** Reads the conversation; `anew` throws away what is on screen. */
   reread(anew: boolean): void;
+  /** Asks once what the log has, and for all that could not be read before. */
+  ask(): Promise<AskResult>;
 }
 
 export const isTerminal = ({ status }: UiState): boolean =>
@@ -40,23 +54,32 @@ export const isTerminal = ({ status }: UiState): boolean =>
 
 /** Fetches what the stream did not bring: one read at a time, tried again with growing waits, and never for ever. */
 export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortSignal): CatchUp {
-  const { reorderMs = 150, patienceMs = 2_000, tries = 5 } = timing;
+  const { reorderMs = 150, patienceMs = 2_000 } = timing;
+  let tries = timing.tries ?? 5;
   let wantsTail = false;
   let wantsHistory: 'merge' | 'anew' | null = null;
-  let isBusy = false;
+  /** What was given up for now, and how the last read was. */
+  let owesTail = false;
+  let owesHistory: 'merge' | 'anew' | null = null;
+  let leftOpen: LogPlace | null = null;
+  let failure: 'passing' | 'final' | null = null;
+  let working: Promise<void> | null = null;
 
-  async function work(): Promise<void> {
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      while (!signal.aborted) {
-        if (wantsHistory !== null) await readHistory();
-        else if (wantsTail) await readTail();
-        else if (host.state().gap) await fillGap();
-        else break;
-      }
-    } finally {
-      isBusy = false;
+  const work = (): Promise<void> => {
+    working ??= workOff().finally(() => {
+      working = null;
+      host.idle();
+    });
+    return working;
+  };
+
+  async function workOff(): Promise<void> {
+    while (!signal.aborted) {
+      const { gap } = host.state();
+      if (wantsHistory !== null) await readHistory();
+      else if (wantsTail) await readTail();
+      else if (gap && !isSame(leftOpen, gap)) await fillGap(gap);
+      else break;
     }
   }
 
@@ -64,11 +87,15 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
   async function read<T>(ask: () => Promise<T>): Promise<T | null> {
     for (let failures = 0; !signal.aborted;) {
       try {
-        return await ask();
+        const answer = await ask();
+        failure = null;
+        if (!signal.aborted) host.answered();
+        return answer;
       } catch (thrown) {
         if (signal.aborted) break;
         failures++;
-        if (failures >= tries || (SourceError.is(thrown) && thrown.isFinal)) {
+        failure = SourceError.is(thrown) && thrown.isFinal ? 'final' : 'passing';
+        if (failures >= tries || failure === 'final') {
           host.failed(toError(thrown));
           break;
         }
@@ -90,6 +117,7 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
     let place = from;
     for (;;) {
       const page = await refillFrom(place);
+      owesTail ||= page === null && failure === 'passing';
       if (!page?.more || page.execution_id === null) return;
       // a server that says "more" and gives nothing would be asked for ever
       if (place?.executionId === page.execution_id && page.seq <= place.after) return;
@@ -98,47 +126,66 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
   }
 
   async function readTail(): Promise<void> {
-    wantsTail = false;
+    wantsTail = owesTail = false;
     const { place, executionId } = host.state();
     if (place) await readPages(place);
     // a run that has ended may have been followed by others, of which the log shows the last
-    if (!place || isTerminal(host.state())) await readPages(null);
+    if (!place || (isTerminal(host.state()) && !owesTail)) await readPages(null);
     const isOther = executionId !== null && host.state().executionId !== executionId;
     if (isOther && host.source().history) wantsHistory ??= 'merge';
   }
 
   async function readHistory(): Promise<void> {
     const anew = wantsHistory === 'anew';
-    wantsHistory = null;
+    wantsHistory = owesHistory = null;
     const { history } = host.source();
     const messages = history ? await read(() => history(signal)) : null;
     if (signal.aborted) return;
     if (messages) host.canonical(messages, anew);
+    else if (history && failure === 'passing') owesHistory = anew ? 'anew' : 'merge';
     if (anew) await readPages(null);
   }
 
-  async function fillGap(): Promise<void> {
-    const { gap } = host.state();
-    if (!gap) return;
+  async function fillGap(gap: LogPlace): Promise<void> {
     const isOpen = (): boolean => isSame(host.state().gap, gap);
     await sleep(host.source().refill ? reorderMs : patienceMs, signal);
     if (signal.aborted || !isOpen()) return;
-    await refillFrom(gap);
-    if (!signal.aborted && isOpen()) host.update(skipGap);
+    const answer = await refillFrom(gap);
+    if (signal.aborted || !isOpen()) return;
+    // what is there shows behind the gap too; the log can be asked again later
+    if (answer === null && failure === 'passing') leftOpen = gap;
+    else host.update(skipGap);
   }
 
   return {
+    get isOwing() {
+      return owesTail || owesHistory !== null;
+    },
     check: () => {
       if (host.state().gap) void work();
     },
     missed: () => {
       if (!host.source().refill) return;
+      leftOpen = null;
       wantsTail = true;
       void work();
     },
     reread: (anew) => {
       wantsHistory = anew ? 'anew' : (wantsHistory ?? 'merge');
       void work();
+    },
+    async ask() {
+      if (!host.source().refill) return 'nothing';
+      const before = host.state();
+      leftOpen = null;
+      wantsTail = true;
+      wantsHistory ??= owesHistory;
+      const most = tries;
+      tries = 1;
+      await work();
+      tries = most;
+      if (failure === 'final') return 'refused';
+      return host.state() === before ? 'nothing' : 'news';
     },
   };
 }

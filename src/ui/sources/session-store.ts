@@ -6,10 +6,11 @@ import { reconcile } from '../with-history.ts';
 import type { UiMessage } from '../ui-message.ts';
 import type { UiState } from '../ui-state.ts';
 import { catchUp, isTerminal, type CatchUp, type CatchUpTiming } from './catch-up.ts';
-import type { SessionAction } from './session-actions.ts';
+import { actionFor, type SessionAction } from './session-actions.ts';
 import type { Connection, EnvelopeSource } from './envelope-source.ts';
 import { SourceError } from './source-error.ts';
 import { frameSchedule, type Schedule } from './frame-schedule.ts';
+import { quietWatch, type QuietWatch } from './quiet-watch.ts';
 
 /** What a screen needs to know about its session. A new object with every change, and only then. */
 export interface SessionView {
@@ -61,6 +62,11 @@ export function sessionStore(
   let cancelFlush: (() => void) | null = null;
   let close: (() => void) | null = null;
   let repairs: CatchUp | null = null;
+  let watch: QuietWatch | null = null;
+  /** Of a read of the log or the conversation. */
+  let readError: Error | null = null;
+  /** The server took what the user did, and nothing has come of it yet. */
+  let isAnswered = false;
 
   const show = (change: Partial<SessionView>): void => {
     const keys = Object.keys(change) as (keyof SessionView)[];
@@ -75,6 +81,7 @@ export function sessionStore(
     const isNews = before.status !== state.status || before.executionId !== state.executionId;
     if (isNews && isTerminal(state) && source?.history) repairs?.reread(false);
     repairs?.check();
+    watch?.look();
   };
 
   const flush = (): void => {
@@ -83,6 +90,8 @@ export function sessionStore(
     if (waiting.length === 0) return;
     const batch = waiting;
     waiting = [];
+    isAnswered = false;
+    watch?.heard();
     setState(batch.reduce(reduceEnvelope, view.state));
   };
 
@@ -101,12 +110,21 @@ export function sessionStore(
         update,
         canonical: (messages, anew) =>
           update((state) => reconcile(anew ? onlySent(state) : state, messages)),
-        failed: (error) => show({ error }),
+        failed: (error) => {
+          readError = error;
+          show({ error });
+        },
+        answered: () => {
+          if (view.connection === 'live' && view.error === readError) show({ error: null });
+          readError = null;
+        },
+        idle: () => watch?.look(),
       },
       options,
       signal,
     );
-    const { reread, missed } = repairs;
+    const { reread, missed, ask } = repairs;
+    watch = quietWatch({ isExpecting, ask: asked(ask) }, options.quiet ?? {}, signal);
     const leave = from.open(
       {
         envelope: (envelope) => {
@@ -118,6 +136,7 @@ export function sessionStore(
         connection: (connection) => {
           if (signal.aborted) return;
           const isBack = connection === 'live' && view.connection !== 'live';
+          if (isBack) watch?.heard();
           if (connection === 'live') show({ connection, error: null });
           else if (connection === 'offline') show({ connection, error: view.error ?? noReason() });
           else show({ connection });
@@ -144,9 +163,24 @@ export function sessionStore(
       end.abort();
       leave();
       flush();
-      repairs = null;
+      repairs = watch = null;
     };
   }
+
+  /** Something should come that may have been lost on its way. */
+  const isExpecting = (): boolean => {
+    const { state, actions } = view;
+    if (!source?.refill) return false;
+    if (state.status === 'processing' || state.gap || isAnswered || repairs?.isOwing) return true;
+    const last = state.messages.at(-1);
+    return last?.metadata.pending === true && actionFor(actions, 'send', last.id) === null;
+  };
+  const asked =
+    (ask: CatchUp['ask']): CatchUp['ask'] =>
+    () => {
+      isAnswered = false;
+      return ask();
+    };
 
   return {
     view: () => view,
@@ -165,13 +199,20 @@ export function sessionStore(
       };
     },
     update,
-    note: (actions) => show({ actions }),
+    note(actions) {
+      const done = new Set(view.actions.filter(isDone).map(({ id }) => id));
+      isAnswered ||= actions.some((action) => isDone(action) && !done.has(action.id));
+      show({ actions });
+      watch?.look();
+    },
     refresh: () => repairs?.reread(false),
     renew: (next) => {
       source = next;
     },
   };
 }
+
+const isDone = ({ status }: SessionAction): boolean => status === 'done';
 
 const noReason = (): SourceError =>
   new SourceError('unreachable', 'The connection was lost, and its source did not say why.');

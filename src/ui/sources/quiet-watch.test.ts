@@ -1,0 +1,282 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Envelope, Refill } from '../../broadcasting/envelope.ts';
+import { fakeSource, Wire, type FakeSource } from '../../../test/react/fake-source.ts';
+import { withUserMessage } from '../sent-messages.ts';
+import type { EnvelopeSource } from './envelope-source.ts';
+import { connectSession, type SessionStore, type SessionStoreOptions } from './session-store.ts';
+import { sessionDesk } from './session-actions.ts';
+import { SourceError } from './source-error.ts';
+
+const settings: SessionStoreOptions = {
+  history: [],
+  tries: 1,
+  reorderMs: 5,
+  backoff: { minMs: 1, maxMs: 2 },
+  quiet: { random: () => 1 },
+  schedule: (flush) => {
+    const timer = setImmediate(flush);
+    return () => clearImmediate(timer);
+  },
+};
+const seconds = async (count: number): Promise<void> =>
+  void (await vi.advanceTimersByTimeAsync(count * 1_000));
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+interface Stage extends Pick<FakeSource, 'sink'> {
+  readonly store: SessionStore & { readonly close: () => void };
+  /** The log as the server has it; `sink` brings what of it arrives. */
+  readonly log: Envelope[];
+  readonly asked: () => number;
+  /** What it does in the place of an answer. */
+  instead: (() => Promise<Refill>) | null;
+}
+
+/** A page on a session of which one run has a log. */
+async function stage(options: Partial<EnvelopeSource> = {}): Promise<Stage> {
+  const log: Envelope[] = [];
+  const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) => {
+    if (how.instead) return how.instead();
+    const executionId = place?.executionId ?? log.at(-1)?.execution_id ?? null;
+    const ofRun = log.filter(({ execution_id: id }) => id === executionId);
+    return {
+      session_id: 'ses_1',
+      execution_id: executionId,
+      envelopes: ofRun.filter(({ seq }) => (seq ?? 0) > (place?.after ?? 0)),
+      seq: ofRun.at(-1)?.seq ?? 0,
+      more: false,
+    };
+  });
+  const { source, sink } = fakeSource({ refill, ...options });
+  const how: Pick<Stage, 'instead'> = { instead: null };
+  const page = Object.assign(how, {
+    sink,
+    store: connectSession(source, () => {}, settings),
+    log,
+    asked: () => refill.mock.calls.length,
+  });
+  await seconds(1);
+  refill.mockClear();
+  return page;
+}
+
+/** As many envelopes of a short answer as there are; the rest of them is lost. */
+async function answering(
+  arriving: (all: readonly Envelope[]) => readonly Envelope[],
+  options: Partial<EnvelopeSource> = {},
+): Promise<Stage> {
+  const page = await stage(options);
+  const wire = new Wire();
+  page.log.push(
+    wire.started(),
+    wire.user('hi'),
+    wire.step(1),
+    wire.says('hello'),
+    wire.stepDone(1),
+    wire.ends('completed'),
+  );
+  for (const envelope of arriving(page.log)) page.sink().envelope(envelope);
+  await seconds(1);
+  return page;
+}
+
+const isDone = ({ store }: Stage): boolean => {
+  const { status, messages, gap } = store.view().state;
+  return (
+    status === 'completed' &&
+    gap === null &&
+    messages.map(({ content }) => content).join() === 'hi,hello'
+  );
+};
+
+describe('silence while something is expected', () => {
+  it.each<[string, (all: readonly Envelope[]) => readonly Envelope[]]>([
+    ['the last envelope', (all) => all.slice(0, -1)],
+    ['all behind the first', (all) => all.slice(0, 1)],
+    ['the end and something in the middle', (all) => [all[0]!, all[1]!, all[2]!, all[4]!]],
+    ['the answer, though the end came', (all) => [all[0]!, all[1]!, all[2]!, all[5]!]],
+  ])('%s was lost: the log is asked within ten seconds', async (_what, arriving) => {
+    for (const replays of [false, true]) {
+      const page = await answering(arriving, { replays });
+      await seconds(10);
+      expect(isDone(page)).toBe(true);
+      const { asked } = page;
+      const count = asked();
+      await seconds(3_600);
+      expect(asked()).toBe(count);
+      page.store.close();
+    }
+  });
+
+  it('whatever is lost at the end of a run, the screen ends as the log does', async () => {
+    for (let lost = 1; lost < 64; lost++) {
+      const page = await answering((all) => all.filter((_e, i) => (lost & (1 << i)) === 0));
+      // a page that has not heard of the run at all has sent the message
+      if (page.store.view().state.executionId === null)
+        page.store.update((state) => withUserMessage(state, 'hi', 'local'));
+      await seconds(12);
+      expect([lost, isDone(page)]).toEqual([lost, true]);
+      page.store.close();
+    }
+  });
+
+  it('ten minutes of a tool: it asks seven times, further and further apart', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    page.log.push(wire.started(), wire.step(1), wire.tool('slow', 'call_1'));
+    for (const envelope of page.log) page.sink().envelope(envelope);
+    const at: number[] = [];
+    for (let second = 1; second <= 600; second++) {
+      const before = page.asked();
+      await seconds(1);
+      if (page.asked() > before) at.push(second);
+    }
+    expect(at).toEqual([10, 30, 70, 150, 270, 390, 510]);
+    // something is heard: the next silence is a new one
+    page.log.push(wire.toolDone('slow', 'call_1', 'ok'));
+    page.sink().envelope(page.log.at(-1)!);
+    await seconds(9);
+    expect(page.asked()).toBe(7);
+    await seconds(2);
+    expect(page.asked()).toBe(8);
+  });
+
+  it('a channel that brings nothing any more: the log keeps the screen up to date', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    page.log.push(wire.started());
+    page.sink().envelope(page.log[0]!);
+    for (let i = 1; i <= 5; i++) {
+      page.log.push(wire.says(`part ${i}`, `m${i}`, i));
+      await seconds(11);
+      const said = page.store.view().state.messages.filter(({ role }) => role === 'assistant');
+      expect(said.at(-1)?.content).toBe(`part ${i}`);
+    }
+  });
+
+  it('chunks are heard too: while text comes nothing is asked', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    page.sink().envelope(wire.started());
+    for (let i = 0; i < 60; i++) {
+      page.sink().envelope(wire.chunk('x', i));
+      await seconds(1);
+    }
+    expect(page.asked()).toBe(0);
+  });
+
+  it.each(['paused', 'completed', 'stopped', 'cancelled', 'failed'] as const)(
+    'a run that is %s is left alone',
+    async (status) => {
+      const page = await stage();
+      const wire = new Wire();
+      page.log.push(wire.started(), wire.ends(status));
+      for (const envelope of page.log) page.sink().envelope(envelope);
+      await seconds(3_600);
+      expect(page.asked()).toBe(0);
+    },
+  );
+
+  it('a hidden page asks when it is looked at again, and a closed one never', async () => {
+    const page = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
+    vi.stubGlobal('document', page);
+    const hidden = await answering((all) => all.slice(0, -1));
+    await seconds(3_600);
+    expect(hidden.asked()).toBe(0);
+    page.visibilityState = 'visible';
+    page.dispatchEvent(new Event('visibilitychange'));
+    await seconds(1);
+    expect(isDone(hidden)).toBe(true);
+    const closed = await answering((all) => all.slice(0, -1));
+    closed.store.close();
+    await seconds(3_600);
+    page.dispatchEvent(new Event('visibilitychange'));
+    await seconds(60);
+    expect(closed.asked()).toBe(0);
+  });
+
+  it('a message that the server took and of which nothing comes', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    const desk = sessionDesk(page.store, () => ({
+      send: async () => {
+        page.log.push(wire.started(), wire.user('hi'), wire.says('hello'), wire.ends('completed'));
+      },
+    }));
+    await seconds(3_600);
+    void desk.send('hi');
+    await seconds(9);
+    expect(page.asked()).toBe(0);
+    await seconds(2);
+    expect(isDone(page)).toBe(true);
+  });
+
+  it('a message that could not be sent asks for nothing', async () => {
+    const page = await stage();
+    const desk = sessionDesk(page.store, () => ({ send: () => Promise.reject(new Error('no')) }));
+    void desk.send('hi');
+    await seconds(3_600);
+    expect(page.asked()).toBe(0);
+  });
+
+  it('an approval that the server took and of which nothing comes', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    page.log.push(
+      wire.started(),
+      wire.user('hi'),
+      wire.asks('pay', 'call_1', {}),
+      wire.waits('pay'),
+    );
+    for (const envelope of page.log) page.sink().envelope(envelope);
+    await seconds(60);
+    expect(page.asked()).toBe(0);
+    const desk = sessionDesk(page.store, () => ({
+      approve: async () => {
+        page.log.push(wire.started(), wire.says('hello'), wire.ends('completed'));
+      },
+    }));
+    void desk.approve('call_1');
+    await seconds(11);
+    expect(page.store.view().state.status).toBe('completed');
+  });
+
+  it('a log that is away is asked again, its error goes with the first answer', async () => {
+    const page = await answering((all) => all.slice(0, -1));
+    page.instead = () => Promise.reject(new SourceError('unreachable', 'away'));
+    await seconds(60);
+    expect(page.asked()).toBeGreaterThan(1);
+    expect(page.asked()).toBeLessThan(5);
+    expect(page.store.view().error).toMatchObject({ message: 'away' });
+    page.instead = null;
+    await seconds(80);
+    expect(isDone(page)).toBe(true);
+    expect(page.store.view().error).toBeNull();
+  });
+
+  it('a gap that could not be filled is filled when the log is back', async () => {
+    const page = await stage();
+    page.instead = () => Promise.reject(new SourceError('unreachable', 'away'));
+    const wire = new Wire();
+    page.log.push(wire.started(), wire.user('hi'), wire.says('hello'), wire.ends('completed'));
+    page.sink().envelope(page.log[0]!);
+    page.sink().envelope(page.log[3]!);
+    await seconds(5);
+    expect(page.store.view().state).toMatchObject({ status: 'completed', gap: { after: 1 } });
+    page.instead = null;
+    await seconds(10);
+    expect(isDone(page)).toBe(true);
+  });
+
+  it('who may not read the log does not ask again before something is heard', async () => {
+    const page = await answering((all) => all.slice(0, 2));
+    page.instead = () => Promise.reject(new SourceError('refused', 'no'));
+    await seconds(3_600);
+    expect(page.asked()).toBe(1);
+    expect(page.store.view().error).toMatchObject({ message: 'no' });
+  });
+});

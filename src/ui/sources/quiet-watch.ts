@@ -1,0 +1,93 @@
+import { backoff, type BackoffOptions } from './backoff.ts';
+
+/** What an answer of the log was worth: `refused` ends the asking until something is heard again. */
+export type AskResult = 'news' | 'nothing' | 'refused';
+
+export interface QuietWatchHost {
+  /** Something should come, be it only the end of the run. */
+  readonly isExpecting: () => boolean;
+  readonly ask: () => Promise<AskResult>;
+}
+
+export interface QuietWatch {
+  /** Something came: the silence begins anew, and the waits with it. */
+  heard(): void;
+  /** Something may be expected from now on. */
+  look(): void;
+}
+
+/**
+ * Asks when nothing was heard for a while though something is expected: nobody notices by itself that the last envelope
+ * was lost. Each answer that brings nothing doubles the wait; a hidden page asks when it is looked at again.
+ */
+export function quietWatch(
+  host: QuietWatchHost,
+  { minMs = 10_000, maxMs = 120_000, ...rest }: BackoffOptions,
+  signal: AbortSignal,
+): QuietWatch {
+  const waitFor = (asked: number): number => backoff(asked, { minMs, maxMs, ...rest });
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let since = Date.now();
+  let asked = 0;
+  let waitMs = waitFor(0);
+  let wasExpecting = false;
+  let isAsking = false;
+  let isRefused = false;
+
+  const wait = (): void => {
+    if (timer === null && !signal.aborted)
+      timer = setTimeout(look, Math.max(0, since + waitMs - Date.now()));
+  };
+  const stopWaiting = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  const begin = (count: number): void => {
+    since = Date.now();
+    asked = count;
+    waitMs = waitFor(count);
+  };
+  const look = (): void => {
+    stopWaiting();
+    if (signal.aborted || isAsking || isRefused || !host.isExpecting()) return;
+    // one timer serves all that is heard meanwhile
+    if (Date.now() < since + waitMs) return wait();
+    if (!isHidden()) void ask();
+  };
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    const result = await host.ask();
+    isAsking = false;
+    isRefused = result === 'refused';
+    begin(result === 'news' ? 0 : asked + 1);
+    if (!isRefused && host.isExpecting()) wait();
+  };
+
+  const onVisible = (): void => {
+    if (!isHidden()) look();
+  };
+  const page = typeof document === 'object' ? document : null;
+  page?.addEventListener('visibilitychange', onVisible);
+  signal.addEventListener('abort', () => {
+    stopWaiting();
+    page?.removeEventListener('visibilitychange', onVisible);
+  });
+
+  return {
+    heard() {
+      isRefused = false;
+      // the timer of a long wait would be late
+      if (asked > 0) stopWaiting();
+      begin(0);
+    },
+    look() {
+      const isExpecting = host.isExpecting();
+      if (isExpecting && !wasExpecting) begin(0);
+      wasExpecting = isExpecting;
+      if (isExpecting && !isAsking && !isRefused) wait();
+    },
+  };
+}
+
+const isHidden = (): boolean =>
+  typeof document === 'object' && document.visibilityState === 'hidden';
