@@ -120,6 +120,37 @@ describe('without the packages of providers', () => {
     expect(said).toBe('package_missing pusher');
   });
 
+  it('a missing package is told when sessions are wired to it, and no run waits for it', () => {
+    const said = printed(`
+      import { AgentBuilder, SessionRuntime } from 'onward';
+      import { broadcastSessions } from 'onward/broadcasting';
+      import { pusherBroadcaster } from 'onward/broadcasting/pusher';
+      import { memoryStore } from 'onward/stores/memory';
+      import { DeterministicDriver } from 'onward/testing';
+      process.on('unhandledRejection', (error) => console.log('unhandled', error));
+      const model = DeterministicDriver.fromResponses('hello');
+      const agents = [AgentBuilder.base().withModel(model).build()];
+      const runtime = new SessionRuntime({ store: memoryStore(), agents });
+      const broadcaster = pusherBroadcaster({ appId: 'a', key: 'k', secret: 's', host: 'localhost' });
+      const broadcasts = broadcastSessions(runtime, {
+        broadcaster,
+        onTransport: ({ state, error }) => console.log(state, error.code),
+      });
+      await broadcaster.ready().catch(({ code }) => console.log('ready', code));
+      const { id } = await runtime.create({ owner: 'ann' });
+      console.log((await runtime.send(id, 'hi', { owner: 'ann', wait: true })).output);
+      await broadcasts.close();
+      console.log(broadcasts.stats.dropped > 3, broadcasts.stats.failed, broadcasts.stats.queued);
+      await runtime.close();
+    `);
+    expect(said.split('\n')).toEqual([
+      'paused package_missing',
+      'ready package_missing',
+      'hello',
+      'true 0 0',
+    ]);
+  });
+
   it('broadcasting and the screen need no package', () => {
     expect(
       printed(`

@@ -5,13 +5,9 @@ import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { channelOf } from './envelope.ts';
 import { AgentEventEnvelopeAdapter, queueFor } from './envelope-adapter.ts';
-import {
-  reportDrop,
-  type BroadcastStats,
-  type DeliveryOptions,
-  type Drop,
-  type EnvelopeQueue,
-} from './envelope-queue.ts';
+import { reportChange, reportDrop, type Drop } from './delivery-reports.ts';
+import type { BroadcastStats, DeliveryOptions, EnvelopeQueue } from './envelope-queue.ts';
+import { refusesAll, TransportGate } from './transport-gate.ts';
 
 export interface BroadcastSessionsOptions extends DeliveryOptions {
   readonly broadcaster: Broadcaster;
@@ -51,23 +47,26 @@ export function broadcastSessions(
   const lines = new Map<string, Line>();
   const past = { sent: 0, dropped: 0, retried: 0, failed: 0 };
   let reportedAt = Number.NEGATIVE_INFINITY;
+  // what the transport needs is loaded now, and not with the first run
+  TransportGate.of(broadcaster, options.onTransport ?? reportChange);
 
-  /** Of a line whose queue is empty. */
+  /** What still waits is given up. */
   const letGo = (sessionId: string, line: Line): void => {
     if (lines.get(sessionId) !== line) return;
     lines.delete(sessionId);
+    line.queue.abandon();
     const { sent, dropped, retried, failed } = line.queue.stats;
     past.sent += sent;
     past.dropped += dropped;
     past.retried += retried;
     past.failed += failed;
-    void line.queue.close();
   };
 
   const report =
     (channel: string) =>
     (drop: Drop): void => {
-      if (performance.now() - reportedAt < REPORT_MS) return;
+      // a pause was told already
+      if (refusesAll(drop.error) || performance.now() - reportedAt < REPORT_MS) return;
       reportedAt = performance.now();
       reportDrop(drop, { broadcaster, channel });
     };
@@ -138,4 +137,5 @@ function forgetOldest(
   letGo: (sessionId: string, line: Line) => void,
 ): void {
   for (const [sessionId, line] of lines) if (line.queue.isEmpty) return letGo(sessionId, line);
+  for (const [sessionId, line] of lines) if (line.isOver) return letGo(sessionId, line);
 }

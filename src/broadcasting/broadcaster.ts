@@ -17,6 +17,8 @@ export interface Broadcaster {
   readonly batchSize?: number;
   /** What an envelope takes of `frameBytes` on this wire. Default: the bytes of its JSON. */
   frameCost?(broadcast: Broadcast): number;
+  /** Loads what it needs, so that the first run does not wait for it. Rejects with what is missing. */
+  ready?(): Promise<void>;
   broadcast(channel: string, envelope: Envelope, signal?: AbortSignal): Promise<void> | void;
   /** In order; all or nothing as far as the transport can. */
   broadcastBatch(broadcasts: readonly Broadcast[], signal?: AbortSignal): Promise<void> | void;
@@ -29,12 +31,19 @@ export class BroadcastError extends Error {
   readonly retryable: boolean;
   /** How long the transport wants to be left alone. */
   readonly retryAfterMs: number | null;
+  /** True when every frame would be refused: the transport is left alone, and tried again rarely. */
+  readonly pauses: boolean;
   constructor(
     message: string,
-    options: ErrorOptions & { readonly retryable: boolean; readonly retryAfterMs?: number | null },
+    options: ErrorOptions & {
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number | null;
+      readonly pauses?: boolean;
+    },
   ) {
     super(message, options);
     this.retryable = options.retryable;
+    this.pauses = options.pauses ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 

@@ -5,15 +5,9 @@ import {
   push,
   queueOn,
   seqs,
+  status,
   transport,
 } from '../../test/setup/envelope-queues.ts';
-import type { Envelope } from './envelope.ts';
-
-const status = (seq: number): Envelope => ({
-  ...numbered(seq),
-  type: 'agent.status',
-  payload: { status: 'processing', previous_status: 'idle', step_count: 0 },
-});
 
 describe('D65: a transport that is slow', () => {
   const stuck = () => transport(() => new Promise(() => {}));
@@ -39,6 +33,26 @@ describe('D65: a transport that is slow', () => {
     expect(lost()).toEqual([3, 4, 5, 2]);
     expect(drops.every(({ reason }) => reason === 'overflow')).toBe(true);
     expect(queue.stats).toMatchObject({ queued: 4, dropped: 4 });
+  });
+
+  it('a last word leaves after all others, the oldest of them first', async () => {
+    const { queue, lost } = queueOn(stuck().broadcaster, { queueSize: 3 });
+    push(queue, numbered(1));
+    await vi.advanceTimersByTimeAsync(0);
+    push(queue, status(2, 'completed'), status(3), numbered(4));
+    push(queue, status(5), status(6), status(7, 'completed'), status(8, 'completed'));
+    expect(lost()).toEqual([4, 3, 5, 6]);
+    push(queue, status(9));
+    expect(lost()).toEqual([4, 3, 5, 6, 2]);
+  });
+
+  it('nothing that is in the log leaves for a chunk', async () => {
+    const { queue, lost } = queueOn(stuck().broadcaster, { queueSize: 2 });
+    push(queue, numbered(1));
+    await vi.advanceTimersByTimeAsync(0);
+    push(queue, numbered(2), status(3, 'completed'), chunk(0), chunk(1));
+    expect(lost()).toEqual([null, null]);
+    expect(queue.stats).toMatchObject({ queued: 3, dropped: 2 });
   });
 
   it('what was lost shows to readers by `prev`', async () => {

@@ -1,7 +1,14 @@
 import { backoffMs } from '../errors/error-policy.ts';
-import { logMessage, logText } from '../errors/log-text.ts';
 import { BroadcastError, type Broadcaster } from './broadcaster.ts';
-import type { Envelope } from './envelope.ts';
+import {
+  heard,
+  reportChange,
+  reportDrop,
+  type Drop,
+  type TransportChange,
+} from './delivery-reports.ts';
+import { isLast, type Envelope } from './envelope.ts';
+import { refusesAll, TransportGate, type GateGuest } from './transport-gate.ts';
 import { quietTimer, TransportCall, type Timer } from './transport-call.ts';
 import { WaitingLine } from './waiting-line.ts';
 
@@ -17,14 +24,6 @@ export interface BroadcastStats {
   readonly failed: number;
 }
 
-/** Envelopes that readers will not get; they see the gap by `prev`. */
-export interface Drop {
-  readonly envelopes: readonly Envelope[];
-  /** No room, refused by the transport, too many tries, or the queue was closed. */
-  readonly reason: 'overflow' | 'refused' | 'gave_up' | 'closed';
-  readonly error: unknown;
-}
-
 export interface DeliveryOptions {
   /** A call that takes longer has failed. Default 10 seconds. */
   readonly callTimeoutMs?: number;
@@ -34,6 +33,8 @@ export interface DeliveryOptions {
   readonly onError?: (error: unknown) => void;
   /** Default: told with `console.error`, the first of a queue. */
   readonly onDrop?: (drop: Drop) => void;
+  /** Credentials or an address that are wrong pause a transport for all sessions. Default: told with `console.error`. */
+  readonly onTransport?: (change: TransportChange) => void;
 }
 
 export interface QueueOptions extends DeliveryOptions {
@@ -50,6 +51,8 @@ interface Parcel {
 
 const BACKOFF = { initialMs: 250, factor: 2, maxMs: 10_000, jitter: 0.5 };
 const LONGEST_RETRY_AFTER_MS = 60_000;
+/** A last word with nothing behind it is tried so many times as often as anything else. */
+const LAST_WORD_TRIES = 3;
 
 /**
  * Envelopes of one channel on their way out: in order, one call at a time, and never in the way of the run. What the
@@ -59,9 +62,12 @@ export class EnvelopeQueue {
   readonly #options: QueueOptions;
   readonly #line: WaitingLine;
   readonly #call: TransportCall;
+  readonly #gate: TransportGate;
+  readonly #guest: GateGuest;
   /** Sent before anything that waits: tried before, or a part of what was refused as a whole. */
   readonly #again: Parcel[] = [];
   readonly #waiters: Set<() => void> = new Set();
+  readonly #flushes: Set<(isOut: boolean) => void> = new Set();
   #current: Parcel | null = null;
   #isScheduled = false;
   #isPumping = false;
@@ -72,12 +78,26 @@ export class EnvelopeQueue {
   #dropped = 0;
   #retried = 0;
   #failed = 0;
+  #failedInRow = 0;
 
   constructor(options: QueueOptions) {
     this.#options = options;
     const { broadcaster, channel, queueSize, callTimeoutMs = 10_000 } = options;
     this.#line = new WaitingLine(queueSize);
     this.#call = new TransportCall(broadcaster, channel, callTimeoutMs);
+    this.#gate = TransportGate.of(broadcaster, this.#report);
+    this.#guest = {
+      tries: () => {
+        if (this.isEmpty || this.#current !== null || this.#pause !== null) return false;
+        this.#pump();
+        return true;
+      },
+      opened: () => this.#pump(),
+      refused: (error) => {
+        this.#leanOut(error);
+        for (const end of Array.from(this.#flushes)) end(false);
+      },
+    };
   }
 
   get isEmpty(): boolean {
@@ -117,36 +137,44 @@ export class EnvelopeQueue {
     return () => this.#waiters.delete(own);
   }
 
-  /** True when everything is out or given up, false when the time was over before. */
+  /** True when everything is out or given up, false when the time was over before, or the transport is paused. */
   flush(timeoutMs: number = 5_000): Promise<boolean> {
     if (this.isEmpty) return Promise.resolve(true);
+    if (!this.#gate.hurry(this.#guest) || this.isEmpty) return Promise.resolve(this.isEmpty);
     return new Promise((resolve) => {
-      const forget = this.whenEmpty(() => {
+      const end = (isOut: boolean): void => {
         clearTimeout(timer);
-        resolve(true);
-      });
-      // holds the process: somebody waits for it
-      const timer = setTimeout(() => {
         forget();
-        resolve(false);
-      }, timeoutMs);
+        this.#flushes.delete(end);
+        resolve(isOut);
+      };
+      // holds the process: somebody waits for it
+      const timer = setTimeout(end, timeoutMs, false);
+      this.#flushes.add(end);
+      const forget = this.whenEmpty(() => end(true));
     });
   }
 
   /** Flushes, then gives up what is left and takes nothing more. */
   async close(timeoutMs?: number): Promise<boolean> {
     const isOut = await this.flush(timeoutMs);
-    if (this.#isClosed) return isOut;
+    this.abandon();
+    return isOut;
+  }
+
+  /** Gives up what is left, at once, and takes nothing more. */
+  abandon(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#gate.leave(this.#guest);
     if (this.#pause !== null) clearTimeout(this.#pause);
     const parcels = this.#current ? [this.#current, ...this.#again] : this.#again;
     const left = [...parcels.flatMap(({ envelopes }) => envelopes), ...this.#line.takeAll()];
     this.#current = null;
     this.#again.length = 0;
     this.#call.close();
-    if (left.length > 0) this.#drop(left, 'closed');
+    if (left.length > 0) this.#drop(left, 'closed', this.#gate.error);
     this.#settle();
-    return isOut;
   }
 
   readonly #pump = (): void => {
@@ -154,9 +182,13 @@ export class EnvelopeQueue {
     this.#isPumping = true;
     const { broadcaster, channel } = this.#options;
     while (this.#current === null && this.#pause === null) {
+      if (this.#line.length === 0 && this.#again.length === 0) break;
+      if (this.#gate.isPaused && !this.#gate.enter(this.#guest)) {
+        this.#leanOut(this.#gate.error);
+        break;
+      }
       let parcel = this.#again.shift();
       if (parcel === undefined) {
-        if (this.#line.length === 0) break;
         parcel = { envelopes: this.#line.take(broadcaster, channel), tries: 0 };
       }
       this.#send(parcel);
@@ -171,7 +203,11 @@ export class EnvelopeQueue {
     this.#call.begin(parcel.envelopes, (failure) => {
       this.#current = null;
       if (failure) this.#refused(parcel, failure.error);
-      else this.#sent += parcel.envelopes.length;
+      else {
+        this.#sent += parcel.envelopes.length;
+        this.#failedInRow = 0;
+        this.#gate.passed();
+      }
       if (!this.#isPumping) this.#pump();
     });
   }
@@ -180,7 +216,14 @@ export class EnvelopeQueue {
     const { envelopes, tries } = parcel;
     const { maxTries = 6, onError } = this.#options;
     this.#failed += 1;
+    this.#failedInRow += 1;
     if (onError) heard(onError, error);
+    if (refusesAll(error)) {
+      this.#again.unshift(parcel);
+      this.#gate.pause(error, this.#report);
+      return this.#guest.refused(error);
+    }
+    this.#gate.unclear();
     if (BroadcastError.is(error) && !error.retryable) {
       if (envelopes.length === 1) return this.#drop(envelopes, 'refused', error);
       // one of them may be the cause, and the others should arrive
@@ -189,17 +232,38 @@ export class EnvelopeQueue {
       this.#again.unshift(...halves.map((part) => ({ envelopes: part, tries: 0 })));
       return;
     }
-    if (tries >= maxTries) return this.#drop(envelopes, 'gave_up', error);
-    this.#again.unshift(parcel);
-    this.#leaveAlone(tries, error);
+    if (tries < maxTries) this.#again.unshift(parcel);
+    else this.#giveUp(parcel, error);
+    if (this.#again.length > 0) this.#retried += 1;
+    this.#leaveAlone(error);
+  }
+
+  /** The end of a run behind which nothing waits is tried on: readers wait for it. */
+  #giveUp({ envelopes, tries }: Parcel, error: unknown): void {
+    const { maxTries = 6 } = this.#options;
+    const last = envelopes.at(-1);
+    const isNext = this.#line.length > 0 || this.#again.length > 0;
+    if (!last || !isLast(last) || isNext || tries >= maxTries * LAST_WORD_TRIES)
+      return this.#drop(envelopes, 'gave_up', error);
+    if (envelopes.length > 1) this.#drop(envelopes.slice(0, -1), 'gave_up', error);
+    this.#again.push({ envelopes: [last], tries });
+  }
+
+  /** Nothing goes out for long: a status is enough for readers to see what they missed, and the log has it. */
+  #leanOut(error: unknown): void {
+    const parcels = this.#again.splice(0);
+    for (const { envelopes } of parcels.toReversed()) this.#line.putBack(envelopes);
+    const left = this.#line.lean();
+    if (left.length > 0) this.#drop(left, 'refused', error);
+    if (this.isEmpty) this.#gate.leave(this.#guest);
+    this.#settle();
   }
 
   /** Waits before the next try, at least as long as the transport wishes. */
-  #leaveAlone(tries: number, error: unknown): void {
+  #leaveAlone(error: unknown): void {
     const wish = BroadcastError.is(error) ? (error.retryAfterMs ?? 0) : 0;
-    const wait = backoffMs(BACKOFF, tries, Math.random());
+    const wait = backoffMs(BACKOFF, this.#failedInRow, Math.random());
     const ms = Math.max(wait, Math.min(wish, LONGEST_RETRY_AFTER_MS));
-    this.#retried += 1;
     this.#pause = quietTimer(() => {
       this.#pause = null;
       this.#pump();
@@ -212,8 +276,11 @@ export class EnvelopeQueue {
     const { onDrop } = this.#options;
     const drop = { envelopes, reason, error };
     if (onDrop) heard(onDrop, drop);
-    else if (isFirst) reportDrop(drop, this.#options);
+    else if (isFirst && !refusesAll(error)) reportDrop(drop, this.#options);
   }
+
+  readonly #report = (change: TransportChange): void =>
+    (this.#options.onTransport ?? reportChange)(change);
 
   #settle(): void {
     if (this.#waiters.size === 0 || !this.isEmpty) return;
@@ -221,24 +288,4 @@ export class EnvelopeQueue {
     this.#waiters.clear();
     for (const wake of waiters) wake();
   }
-}
-
-/** Whoever listens must not break what is on its way. */
-function heard<T>(listener: (value: T) => void, value: T): void {
-  try {
-    listener(value);
-  } catch (error) {
-    console.error(`onward: a listener for broadcasts threw. ${logMessage(error)}`);
-  }
-}
-
-export function reportDrop(
-  { envelopes, reason, error }: Drop,
-  { broadcaster, channel }: Pick<QueueOptions, 'broadcaster' | 'channel'>,
-): void {
-  const why = error === null ? '' : ` ${logMessage(error)}`;
-  console.error(
-    `onward: ${logText(broadcaster.name)} lost ${envelopes.length} of the envelopes for ${logText(channel)} (${reason}). ` +
-      `Readers see the gap and refill.${why}`,
-  );
 }

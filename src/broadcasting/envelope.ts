@@ -143,4 +143,8 @@ export interface Refill {
   readonly more: boolean;
 }
 
+/** A run or resume ends or pauses with it. Agents behind a call have no status of their own. */
+export const isLast = (envelope: Envelope): boolean =>
+  envelope.type === 'agent.status' && envelope.payload.status !== 'processing';
+
 export const channelOf = (sessionId: string): string => `agent.${sessionId}`;

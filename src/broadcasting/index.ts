@@ -24,7 +24,8 @@ export {
   type WireUsage,
 } from './envelope.ts';
 export { AgentEventEnvelopeAdapter, type EnvelopeAdapterOptions } from './envelope-adapter.ts';
-export type { BroadcastStats, DeliveryOptions, Drop } from './envelope-queue.ts';
+export type { Drop, TransportChange } from './delivery-reports.ts';
+export type { BroadcastStats, DeliveryOptions } from './envelope-queue.ts';
 export { readRef } from './envelope-ref.ts';
 export { readRefill, type RefillOptions } from './refill.ts';
 export { sseEndpoint, type SseEndpoint, type SseEndpointOptions } from './sse-endpoint.ts';

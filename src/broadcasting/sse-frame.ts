@@ -1,5 +1,5 @@
 import { BroadcastError } from './broadcaster.ts';
-import type { Envelope } from './envelope.ts';
+import { isLast, type Envelope } from './envelope.ts';
 
 /** One envelope as it goes over the wire: encoded once, whoever reads it. */
 export interface SseFrame {
@@ -54,10 +54,6 @@ export function checkType({ type }: Envelope): void {
   if (checked.size < 64) checked.add(type);
 }
 const checked: Set<string> = new Set();
-
-/** Agents behind a call have no status of their own. */
-export const isLast = (envelope: Envelope): boolean =>
-  envelope.type === 'agent.status' && envelope.payload.status !== 'processing';
 
 /** Ids of our own making stay as they are; others may hold what a header cannot carry. */
 const encoded = (id: string): string =>

@@ -1,5 +1,5 @@
-import type { Envelope, Refill } from './envelope.ts';
-import { isLast, resetFrame, sseBytes, type SseFrame, type SsePlace } from './sse-frame.ts';
+import { isLast, type Envelope, type Refill } from './envelope.ts';
+import { resetFrame, sseBytes, type SseFrame, type SsePlace } from './sse-frame.ts';
 import type { SseSession } from './sse-session.ts';
 import { SseStream } from './sse-stream.ts';
 import type { SseMark } from './sse-unfinished.ts';

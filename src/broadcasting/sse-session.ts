@@ -1,5 +1,5 @@
-import type { Envelope, Refill } from './envelope.ts';
-import { isLast, sseFrame } from './sse-frame.ts';
+import { isLast, type Envelope, type Refill } from './envelope.ts';
+import { sseFrame } from './sse-frame.ts';
 import type { SseReader } from './sse-reader.ts';
 import { SseUnfinished, type SseMeter } from './sse-unfinished.ts';
 

@@ -1,5 +1,5 @@
 import type { Broadcaster } from './broadcaster.ts';
-import type { Envelope } from './envelope.ts';
+import { isLast, type Envelope } from './envelope.ts';
 
 /** Envelopes of one channel that wait, oldest first, never more than `size`. */
 export class WaitingLine {
@@ -16,11 +16,16 @@ export class WaitingLine {
     return this.#waiting.length;
   }
 
-  /** Adds one; returns what had to leave for it. */
+  /** Adds one; returns what had to leave for it, which may be itself. */
   add(envelope: Envelope): readonly Envelope[] {
-    const left = this.#waiting.length < this.#size ? nobody : this.#makeRoom();
+    const isFull = this.#waiting.length >= this.#size;
+    if (isFleeting(envelope)) {
+      // nothing that is in the log leaves for it
+      if (isFull) return [...this.#takeFleeting(), envelope];
+      this.#fleeting += 1;
+    }
+    const left = isFull ? this.#makeRoom() : nobody;
     this.#waiting.push(envelope);
-    if (isFleeting(envelope)) this.#fleeting += 1;
     return left;
   }
 
@@ -42,18 +47,40 @@ export class WaitingLine {
     return all;
   }
 
-  /** First everything that a finished message supersedes, then what is oldest; a status last of all. */
+  /** Puts back what was taken, before all others. */
+  putBack(envelopes: readonly Envelope[]): void {
+    this.#waiting.unshift(...envelopes);
+    for (const envelope of envelopes) if (isFleeting(envelope)) this.#fleeting += 1;
+  }
+
+  /** Leaves the newest status alone, by which readers learn that they missed something; returns the others. */
+  lean(): readonly Envelope[] {
+    const all = this.takeAll();
+    const kept = all.findLast(isStatus);
+    if (!kept) return all;
+    this.#waiting = [kept];
+    return all.filter((envelope) => envelope !== kept);
+  }
+
+  /** First everything that a finished message supersedes, then what is oldest; a status late, a last word last of all. */
   #makeRoom(): readonly Envelope[] {
+    if (this.#fleeting > 0) return this.#takeFleeting();
     const waiting = this.#waiting;
-    if (this.#fleeting > 0) {
-      this.#waiting = waiting.filter((envelope) => !isFleeting(envelope));
-      this.#fleeting = 0;
-      return waiting.filter(isFleeting);
-    }
-    const place = waiting.findIndex(({ type }) => type !== 'agent.status');
+    let place = waiting.findIndex((envelope) => !isStatus(envelope));
+    if (place < 0) place = waiting.findIndex((envelope) => !isLast(envelope));
     return waiting.splice(Math.max(0, place), 1);
   }
+
+  #takeFleeting(): readonly Envelope[] {
+    if (this.#fleeting === 0) return nobody;
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter((envelope) => !isFleeting(envelope));
+    this.#fleeting = 0;
+    return waiting.filter(isFleeting);
+  }
 }
+
+const isStatus = ({ type }: Envelope): boolean => type === 'agent.status';
 
 const nobody: readonly Envelope[] = Object.freeze([]);
 

@@ -158,19 +158,31 @@ describe('D65: a transport that does not do its work', () => {
   it('refused for good: the run completes, what was lost is counted and told', async () => {
     const errors: unknown[] = [];
     const drops: string[] = [];
+    const changes: string[] = [];
     const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
       onError: (error) => errors.push(error),
       onDrop: ({ reason }) => drops.push(reason),
+      onTransport: ({ state, error }) => changes.push(`${state} ${String(error)}`),
     });
+    const before = server.requests.length;
     const mend = server.breakdown({ status: 401, body: 'Authentication signature invalid.' });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
-    await until(() => broadcasts.stats.queued === 0);
-    mend();
+    // the last word waits for the transport
+    await until(() => broadcasts.stats.queued === 1);
     expect(heard).toEqual([]);
     expect(broadcasts.stats.sent).toBe(0);
     expect(broadcasts.stats.dropped).toBeGreaterThan(5);
     expect(new Set(drops)).toEqual(new Set(['refused']));
+    expect(errors).toHaveLength(1);
     expect(String(errors[0])).toMatch(/answered 401: it does not accept the signature/);
+    // one request, however many envelopes, and a second run makes no other
+    await runtime.send(sessionId, 'And now?', waiting).catch(() => {});
+    await broadcasts.flush();
+    expect(server.requests).toHaveLength(before + 1);
+    expect(changes).toEqual([
+      expect.stringMatching(/^paused .*answered 401.*appId, key and secret/),
+    ]);
+    mend();
   });
 });

@@ -168,6 +168,10 @@ describe('refusals', () => {
     const broadcaster = to(server, { timeoutMs: 2_000 });
     const error = await refusal(broadcaster.broadcastBatch(batchOf(2)));
     expect(error.retryable).toBe(retryable);
+    const { status = 0 } = typeof given === 'number' ? { status: given } : given;
+    // about the app or the address, and not about the events
+    const isAboutAll = [401, 403, 404, 405].includes(status) || (status >= 200 && status < 400);
+    expect(error.pauses).toBe(isAboutAll);
     expect(error.message).toMatch(message);
     expect(error.message).toContain(`http://127.0.0.1:${server.port}`);
     expect(server.requests).toHaveLength(1);

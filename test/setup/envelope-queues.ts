@@ -4,11 +4,8 @@ import {
   type Broadcast,
   type Broadcaster,
 } from '../../src/broadcasting/broadcaster.ts';
-import {
-  EnvelopeQueue,
-  type Drop,
-  type QueueOptions,
-} from '../../src/broadcasting/envelope-queue.ts';
+import type { Drop } from '../../src/broadcasting/delivery-reports.ts';
+import { EnvelopeQueue, type QueueOptions } from '../../src/broadcasting/envelope-queue.ts';
 import type { Envelope } from '../../src/broadcasting/envelope.ts';
 
 export const numbered = (seq: number, content = 'x'): Envelope => ({
@@ -37,6 +34,14 @@ export const chunk = (index: number): Envelope => ({
 });
 export const seqs = (envelopes: readonly Envelope[]): (number | null)[] =>
   envelopes.map(({ seq }) => seq);
+export const status = (
+  seq: number,
+  state: 'processing' | 'completed' = 'processing',
+): Envelope => ({
+  ...numbered(seq),
+  type: 'agent.status',
+  payload: { status: state, previous_status: 'idle', step_count: 0 },
+});
 export const refused = (message = 'no'): BroadcastError =>
   new BroadcastError(message, { retryable: false });
 

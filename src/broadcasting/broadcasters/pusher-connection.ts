@@ -53,14 +53,18 @@ interface Line {
   cut(): void;
 }
 
-export type SendEvents = (
-  events: readonly PusherEvent[],
-  bytes: number,
-  signal: AbortSignal | undefined,
-) => Promise<void>;
+export interface PusherSender {
+  /** Rejects where the package is missing. */
+  ready(): Promise<void>;
+  send(
+    events: readonly PusherEvent[],
+    bytes: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void>;
+}
 
 /** Sends with the SDK; each call has a connection to itself, which is kept for the next one where the server keeps it. */
-export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): SendEvents {
+export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): PusherSender {
   const idle: Line[] = [];
   let loading: Promise<() => Line> | null = null;
   const open = (): Promise<() => Line> => {
@@ -71,7 +75,10 @@ export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): Se
     return loading;
   };
 
-  return async (events, bytes, signal) => {
+  // loaded now, so that the first run does not wait; whoever sends is told what is missing
+  open().catch(() => {});
+
+  const send: PusherSender['send'] = async (events, bytes, signal) => {
     const makeLine = await open();
     if (signal?.aborted) throw givenUp(server, signal.reason);
     const line = idle.pop() ?? makeLine();
@@ -86,6 +93,7 @@ export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): Se
     }
     idle.push(line);
   };
+  return { send, ready: async () => void (await open()) };
 }
 
 async function deliver(

@@ -40,8 +40,12 @@ function refused(status: number, body: string, failure: PusherFailure): Broadcas
   return new BroadcastError(`${server} answered ${status}: ${meaning(status, body, bytes)}`, {
     retryable,
     retryAfterMs: retryable ? (waitOf(answer?.retryAfter, Date.now()) ?? null) : null,
+    pauses: REFUSES_ALL.has(status),
   });
 }
+
+/** Not about this event, but about the app or the address: every other event would be answered the same. */
+const REFUSES_ALL: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 function meaning(status: number, body: string, bytes: number): string {
   switch (status) {
@@ -84,7 +88,7 @@ function redirected(server: string, { status, location = '' }: PusherAnswer): Br
   return new BroadcastError(
     `${server} answered ${status} and sends on to ${target}, which is not followed. ` +
       'Set host, port, path and useTLS to the address that answers.',
-    { retryable: false },
+    { retryable: false, pauses: true },
   );
 }
 
@@ -121,7 +125,7 @@ export const notPusher = (server: string): BroadcastError =>
   new BroadcastError(
     `${server} answered, but not as a Pusher-protocol server does. Check host, port and path: ` +
       'another server listens there.',
-    { retryable: false },
+    { retryable: false, pauses: true },
   );
 
 function codeOf(error: unknown): string | null {

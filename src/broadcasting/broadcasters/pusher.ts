@@ -31,7 +31,7 @@ export function pusherBroadcaster(options: PusherOptions): Broadcaster {
     // a server closes on what is too large while it is still being sent, and then its answer is often lost
     if (bytes > frameBytes || broadcasts.length > batchSize)
       throw tooMuch(broadcasts, bytes, frameBytes, batchSize);
-    await connection(broadcasts.map(pusherEvent), bytes + settings.fixedBytes, signal);
+    await connection.send(broadcasts.map(pusherEvent), bytes + settings.fixedBytes, signal);
   };
 
   return {
@@ -39,6 +39,7 @@ export function pusherBroadcaster(options: PusherOptions): Broadcaster {
     frameBytes,
     batchSize,
     frameCost: eventBytes,
+    ready: connection.ready,
     broadcast: (channel, envelope, signal) => send([{ channel, envelope }], signal),
     broadcastBatch: send,
   };
