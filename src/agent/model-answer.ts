@@ -26,6 +26,7 @@ export class ModelAnswer {
   readonly #ids: string[] = [];
   readonly #names: string[] = [];
   readonly #deltas: RedactedDeltas[] = [];
+  readonly #argsTold: number[] = [];
   #hold: ContentHold | null = null;
   #text: TextStream | null = null;
   #partial: PartialAnswer = {};
@@ -97,9 +98,12 @@ export class ModelAnswer {
 
   #tell(content: string): void {
     if (content === '') return;
-    const { messageId, number: stepNumber, attempt, chunks: index } = this.#draft;
-    this.#draft.chunks = index + 1;
-    this.#run.events.emit('StreamChunk', { messageId, stepNumber, attempt, content }, index);
+    const draft = this.#draft;
+    const { messageId, number: stepNumber, attempt, chunks: index, told: offset, restart } = draft;
+    draft.chunks = index + 1;
+    draft.told = offset + content.length;
+    const chunk = { messageId, stepNumber, attempt, content, offset };
+    this.#run.events.emit('StreamChunk', restart === 0 ? chunk : { ...chunk, restart }, index);
   }
 
   /** A hook asks once more: what the first try had shown is void. */
@@ -107,6 +111,8 @@ export class ModelAnswer {
     const { events } = this.#run;
     const draft = this.#draft;
     draft.shown = '';
+    draft.told = 0;
+    draft.restart += 1;
     this.#text = null;
     if (events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
@@ -120,7 +126,10 @@ export class ModelAnswer {
     const tool = (this.#names[index] ||= chunk.name ?? '');
     if (chunk.argsDelta === '' || !events.wants('ToolCallDelta')) return;
     const argsDelta = (this.#deltas[index] ??= new RedactedDeltas(redactor)).push(chunk.argsDelta);
-    if (argsDelta !== '') events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta });
+    if (argsDelta === '') return;
+    const offset = this.#argsTold[index] ?? 0;
+    this.#argsTold[index] = offset + argsDelta.length;
+    events.emit('ToolCallDelta', { toolCallId: id, tool, argsDelta, offset });
   }
 
   /**

@@ -61,6 +61,10 @@ export class StepDraft {
   /** Text that listeners have seen. */
   shown = '';
   chunks = 0;
+  /** Characters of the chunks that told it: secrets are hidden in them. */
+  told = 0;
+  /** How often a hook had the text made anew. */
+  restart = 0;
   /** The validated value of a response format. */
   output: { readonly value: unknown } | null = null;
   /** Calls whose approval was asked for before. */

@@ -7,6 +7,7 @@ import { channelOf } from './envelope.ts';
 import { AgentEventEnvelopeAdapter, queueFor } from './envelope-adapter.ts';
 import { reportChange, reportDrop, type Drop } from './delivery-reports.ts';
 import type { BroadcastStats, DeliveryOptions, EnvelopeQueue } from './envelope-queue.ts';
+import { LiveTexts } from './live-texts.ts';
 import { refusesAll, TransportGate } from './transport-gate.ts';
 
 export interface BroadcastSessionsOptions extends DeliveryOptions {
@@ -102,6 +103,7 @@ export function broadcastSessions(
     line.queue.whenEmpty(leave);
   };
   const unsubscribe = runtime.wiretap(hear);
+  const forget = config.includeStream ? LiveTexts.keep(runtime) : (): void => {};
 
   const all = async (work: (queue: EnvelopeQueue) => Promise<boolean>): Promise<boolean> => {
     const done = await Promise.all(Array.from(lines.values(), ({ queue }) => work(queue)));
@@ -122,6 +124,7 @@ export function broadcastSessions(
     flush: (timeoutMs) => all((queue) => queue.flush(timeoutMs)),
     close(timeoutMs) {
       unsubscribe();
+      forget();
       return all((queue) => queue.close(timeoutMs));
     },
   };

@@ -94,10 +94,19 @@ export interface EnvelopePayloads {
     readonly attempt: number;
     readonly chunk_index: number;
     readonly content: string;
+    /** Characters of the text before it. Absent from earlier releases. */
+    readonly offset?: number;
+    /** How often the text was begun anew in this attempt, after a discard each; absent where it was not. */
+    readonly restart?: number;
     readonly is_complete: boolean;
   };
   readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
-  readonly 'agent.tool.delta': { readonly tool_call_id: string; readonly args_delta: string };
+  readonly 'agent.tool.delta': {
+    readonly tool_call_id: string;
+    readonly args_delta: string;
+    /** Characters of the arguments before it. Absent from earlier releases. */
+    readonly offset?: number;
+  };
 }
 
 /** On a status that ends or pauses the run. */
@@ -141,6 +150,14 @@ export interface Refill {
   readonly seq: number;
   /** There is more: ask again after `seq`. */
   readonly more: boolean;
+  /**
+   * With the end of the log: what is being said right now, as one chunk for each text and one delta for each call from
+   * their beginning. Absent where nothing is, and where another process works on the session.
+   */
+  readonly unfinished?: readonly (
+    | EnvelopeOf<'agent.stream.chunk'>
+    | EnvelopeOf<'agent.tool.delta'>
+  )[];
 }
 
 /** A run or resume ends or pauses with it. Agents behind a call have no status of their own. */

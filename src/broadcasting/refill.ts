@@ -3,6 +3,7 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
 import type { Envelope, Refill } from './envelope.ts';
 import { envelopeOf } from './envelope-of.ts';
+import { LiveTexts } from './live-texts.ts';
 
 export interface RefillOptions extends OwnerOptions {
   /** Default: the newest. */
@@ -13,6 +14,8 @@ export interface RefillOptions extends OwnerOptions {
   readonly limit?: number;
   /** As the live envelopes are made. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
+  /** Whether what is being said right now is told with the end of the log. Default true. */
+  readonly unfinished?: boolean;
 }
 
 const standard = BroadcastConfig.standard();
@@ -23,7 +26,7 @@ export async function readRefill(
   sessionId: string,
   options: RefillOptions,
 ): Promise<Refill> {
-  const { config = standard, ...query } = options;
+  const { config = standard, unfinished: wantsUnfinished = true, ...query } = options;
   const { executionId, events, seq: newest } = await runtime.events(sessionId, query);
   const map = envelopeOf(config);
   const envelopes: Envelope[] = [];
@@ -36,5 +39,10 @@ export async function readRefill(
   }
   // where the log was pruned there is nothing to wait for
   const seq = events.at(-1)?.seq ?? newest;
-  return { session_id: sessionId, execution_id: executionId, envelopes, seq, more: seq < newest };
+  const more = seq < newest;
+  const page: Refill = { session_id: sessionId, execution_id: executionId, envelopes, seq, more };
+  if (more || !wantsUnfinished || !config.includeStream) return page;
+  // looked at after the log: what is finished meanwhile is missing in both for a moment, and follows by itself
+  const unfinished = LiveTexts.of(runtime, sessionId, executionId);
+  return unfinished.length === 0 ? page : { ...page, unfinished };
 }

@@ -49,7 +49,13 @@ export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
       const { status } = await runtime.get(sessionId, { owner: ownerId });
       const body = await hub.open(sessionId, {
         log: (place) =>
-          readRefill(runtime, sessionId, { owner: ownerId, config, limit: pageSize, ...place }),
+          readRefill(runtime, sessionId, {
+            owner: ownerId,
+            config,
+            limit: pageSize,
+            unfinished: false,
+            ...place,
+          }),
         place: placeOf(request),
         isBusy: status === 'in_progress',
         signal: request.signal,

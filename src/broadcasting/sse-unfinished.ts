@@ -16,6 +16,7 @@ export type SseMark = ReadonlyMap<
   {
     readonly messageId: string | undefined;
     readonly attempt: number | undefined;
+    readonly restart: number | undefined;
     readonly chunks: number;
     readonly calls: ReadonlyMap<string, number>;
   }
@@ -72,6 +73,7 @@ export class SseUnfinished {
         {
           messageId: chunk?.payload.message_id,
           attempt: chunk?.payload.attempt,
+          restart: chunk?.payload.restart,
           chunks: contents.length,
           calls: new Map(Array.from(calls, ([id, { payload }]) => [id, payload.args_delta.length])),
         },
@@ -86,28 +88,36 @@ export class SseUnfinished {
     for (const [agentId, { chunk, contents, calls }] of this.#agents) {
       const mark = known?.get(agentId);
       if (chunk) {
-        const { message_id: id, attempt } = chunk.payload;
-        const isSame = mark?.messageId === id && mark.attempt === attempt;
-        for (let i = isSame ? mark.chunks : 0; i < contents.length; i++)
-          frames.push(chunkBytes(chunk, contents, i));
+        const { message_id: id, attempt, restart } = chunk.payload;
+        const isSame =
+          mark?.messageId === id && mark.attempt === attempt && mark.restart === restart;
+        const from = isSame ? mark.chunks : 0;
+        let offset = 0;
+        for (const [i, content] of contents.entries()) {
+          if (i >= from) frames.push(chunkBytes(chunk, contents, i, offset));
+          offset += content.length;
+        }
       }
       for (const [id, delta] of calls) {
-        const args_delta = delta.payload.args_delta.slice(mark?.calls.get(id) ?? 0);
-        if (args_delta !== '')
-          frames.push(sseBytes({ ...delta, payload: { tool_call_id: id, args_delta } }));
+        const offset = mark?.calls.get(id) ?? 0;
+        const args_delta = delta.payload.args_delta.slice(offset);
+        if (args_delta === '') continue;
+        const payload = { ...delta.payload, args_delta, ...placed(delta.payload, offset) };
+        frames.push(sseBytes({ ...delta, payload }));
       }
     }
     return frames;
   }
 
   #addChunk(chunk: Chunk): void {
-    const { message_id: id, attempt, chunk_index: index, content } = chunk.payload;
+    const { message_id: id, attempt, restart, chunk_index: index, content } = chunk.payload;
     const agent = this.#of(chunk.agent_id);
     const before = agent.chunk?.payload;
-    if (before?.message_id !== id || before.attempt !== attempt) {
+    if (before?.message_id !== id || before.attempt !== attempt || before.restart !== restart) {
       agent.contents = [];
+      agent.chunk = null;
       // without its beginning it is no use to anybody
-      if (index !== 0) return;
+      if ((chunk.payload.offset ?? index) !== 0) return;
     } else if (index !== before.chunk_index + 1) return;
     if (!this.#hasRoom(agent, content.length)) return;
     agent.chunk = chunk;
@@ -117,9 +127,11 @@ export class SseUnfinished {
   #addDelta(delta: Delta): void {
     const { tool_call_id: id, args_delta: more } = delta.payload;
     const agent = this.#of(delta.agent_id);
-    if (!this.#hasRoom(agent, more.length)) return;
-    const args = (agent.calls.get(id)?.payload.args_delta ?? '') + more;
-    agent.calls.set(id, { ...delta, payload: { tool_call_id: id, args_delta: args } });
+    const args = agent.calls.get(id)?.payload.args_delta ?? '';
+    const { offset = args.length } = delta.payload;
+    if (offset !== args.length || !this.#hasRoom(agent, more.length)) return;
+    const payload = { ...delta.payload, args_delta: args + more, ...placed(delta.payload, 0) };
+    agent.calls.set(id, { ...delta, payload });
   }
 
   #of(agentId: string): Unfinished {
@@ -152,10 +164,21 @@ export class SseUnfinished {
   }
 }
 
+/** Whoever feeds pieces without places gets them back without. */
+const placed = (
+  payload: { readonly offset?: number },
+  offset: number,
+): { readonly offset?: number } => (payload.offset === undefined ? {} : { offset });
+
 /** What a piece takes beside its characters. */
 const COST_OF_PIECE = 24;
 
-function chunkBytes(chunk: Chunk, contents: readonly string[], i: number): Uint8Array {
+function chunkBytes(
+  chunk: Chunk,
+  contents: readonly string[],
+  i: number,
+  offset: number,
+): Uint8Array {
   const behind = contents.length - 1 - i;
   const { payload } = chunk;
   return sseBytes({
@@ -164,6 +187,7 @@ function chunkBytes(chunk: Chunk, contents: readonly string[], i: number): Uint8
       ...payload,
       chunk_index: payload.chunk_index - behind,
       content: contents[i] ?? '',
+      ...placed(payload, offset),
       is_complete: behind === 0 && payload.is_complete,
     },
   });

@@ -15,18 +15,25 @@ function streaming(frameBytes = 10_000) {
     BroadcastConfig.standard({ frameBytes }),
   );
   let index = 0;
-  const chunk = (content: string, more: object = {}): void =>
+  let offset = 0;
+  const chunk = (
+    content: string,
+    more: { readonly offset?: number; readonly [field: string]: unknown } = {},
+  ): void => {
+    const place = { index: index++, offset };
     stream.chunk(
-      { ...base, ...text, type: 'StreamChunk', content, index: index++, ...more } as never,
+      { ...base, ...text, ...place, type: 'StreamChunk', content, ...more } as never,
       push,
     );
+    offset = (more.offset ?? offset) + content.length;
+  };
   const tell = (type: AgentEvent['type'], more: object = {}): void =>
     stream.closing({ ...base, type, ...more } as never, push);
   const chunks = (): unknown[] =>
     (sent as EnvelopeOf<'agent.stream.chunk'>[]).map(({ agent_id, payload: p }) =>
       [agent_id, p.chunk_index, p.content, p.is_complete].join(' '),
     );
-  return { stream, sent, push, chunk, tell, chunks, restart: () => (index = 0) };
+  return { stream, sent, push, chunk, tell, chunks, restart: () => (index = offset = 0) };
 }
 
 describe('chunks', () => {
@@ -86,6 +93,9 @@ describe('chunks', () => {
     expect(payloads.length).toBeGreaterThan(5);
     expect(payloads.map(({ chunk_index }) => chunk_index)).toEqual(payloads.map((_p, i) => i));
     expect(payloads.map(({ content }) => content).join('')).toBe(`first ${whole} last`);
+    const all = payloads.map(({ content }) => content).join('');
+    for (const { content, offset = -1 } of payloads)
+      expect(all.slice(offset, offset + content.length)).toBe(content);
     for (const envelope of sent) expect(JSON.stringify(envelope).length).toBeLessThan(2_000);
   });
 
@@ -93,11 +103,16 @@ describe('chunks', () => {
     const { chunk, tell, sent } = streaming(2_000);
     chunk('x'.repeat(3_000));
     tell('StreamDiscarded');
-    chunk('again');
+    chunk('aga', { offset: 0, restart: 1 });
+    chunk('in', { restart: 1 });
     tell('MessageAdded', { messageId: 'm1' });
     const indexes = (sent as EnvelopeOf<'agent.stream.chunk'>[]).map((e) => e.payload.chunk_index);
     expect(indexes).toEqual(indexes.map((_i, place) => place));
-    expect(sent.at(-1)).toMatchObject({ payload: { is_complete: true } });
+    expect(sent.slice(-3)).toMatchObject([
+      { payload: { content: 'aga', offset: 0, restart: 1 } },
+      { payload: { content: 'in', offset: 3, restart: 1 } },
+      { payload: { content: '', offset: 5, restart: 1, is_complete: true } },
+    ]);
   });
 
   it('nothing is complete where nothing was shown', () => {
@@ -113,9 +128,17 @@ describe('chunks', () => {
 it('deltas are split, too, and lose nothing', () => {
   const { stream, sent, push } = streaming(2_000);
   const argsDelta = '{"text":"quote \\" and more"}'.repeat(200);
-  stream.delta({ ...base, type: 'ToolCallDelta', toolCallId: 'c', tool: 't', argsDelta }, push);
+  stream.delta(
+    { ...base, type: 'ToolCallDelta', toolCallId: 'c', tool: 't', argsDelta, offset: 4 },
+    push,
+  );
   const parts = (sent as EnvelopeOf<'agent.tool.delta'>[]).map((e) => e.payload.args_delta);
   expect(parts.length).toBeGreaterThan(3);
   expect(parts.join('')).toBe(argsDelta);
+  let at = 4;
+  for (const { payload } of sent as EnvelopeOf<'agent.tool.delta'>[]) {
+    expect(payload.offset).toBe(at);
+    at += payload.args_delta.length;
+  }
   expect(sent[0]).toMatchObject({ seq: null, prev: null, payload: { tool_call_id: 'c' } });
 });

@@ -17,6 +17,9 @@ interface OpenText {
   /** Pieces beyond one each: a chunk that was split moves the ones behind it. */
   extra: number;
   next: number;
+  /** Characters that were sent since the text was last begun anew. */
+  length: number;
+  restart: number | undefined;
   /** Shown, and neither complete nor discarded. */
   isShown: boolean;
 }
@@ -42,6 +45,8 @@ export class StreamEnvelopes {
     const { content } = event;
     const text = this.#textOf(event);
     const pieces = this.#pieces(content);
+    text.length = event.offset;
+    text.restart = event.restart;
     if (pieces === null) return push(this.#chunk(event, text, event.index + text.extra, content));
     for (const [i, piece] of pieces.entries())
       push(this.#chunk(event, text, event.index + text.extra + i, piece));
@@ -50,13 +55,17 @@ export class StreamEnvelopes {
 
   delta(event: EventOf<'ToolCallDelta'>, push: (envelope: Envelope) => void): void {
     const { toolCallId: tool_call_id, argsDelta } = event;
-    for (const args_delta of this.#pieces(argsDelta) ?? [argsDelta])
+    let { offset } = event;
+    for (const args_delta of this.#pieces(argsDelta) ?? [argsDelta]) {
       push(
         assembled('agent.tool.delta', event, this.#sessionId, null, null, {
           tool_call_id,
           args_delta,
+          offset,
         }),
       );
+      offset += args_delta.length;
+    }
   }
 
   /** Before the envelope of a numbered event: a text that it completes is said to be complete. */
@@ -79,7 +88,16 @@ export class StreamEnvelopes {
   #textOf({ agentId, messageId, stepNumber, attempt }: EventOf<'StreamChunk'>): OpenText {
     const known = this.#open.get(agentId);
     if (known?.messageId === messageId) return known;
-    const text = { messageId, step: stepNumber, attempt, extra: 0, next: 0, isShown: true };
+    const text: OpenText = {
+      messageId,
+      step: stepNumber,
+      attempt,
+      extra: 0,
+      next: 0,
+      length: 0,
+      restart: undefined,
+      isShown: true,
+    };
     this.#open.set(agentId, text);
     return text;
   }
@@ -91,7 +109,9 @@ export class StreamEnvelopes {
     content: string,
     isComplete: boolean = false,
   ): Envelope {
+    const offset = text.length;
     text.next = index + 1;
+    text.length += content.length;
     text.isShown = true;
     return assembled('agent.stream.chunk', event, this.#sessionId, null, null, {
       message_id: text.messageId,
@@ -99,6 +119,8 @@ export class StreamEnvelopes {
       attempt: text.attempt,
       chunk_index: index,
       content,
+      offset,
+      ...(text.restart !== undefined && { restart: text.restart }),
       is_complete: isComplete,
     });
   }

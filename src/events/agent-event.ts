@@ -63,11 +63,17 @@ interface EventFields {
     readonly stepNumber: number;
     readonly attempt: number;
     readonly content: string;
+    /** Characters of the text before it. */
+    readonly offset: number;
+    /** How often the text was begun anew in this attempt, after a `StreamDiscarded` each; absent where it was not. */
+    readonly restart?: number;
   };
   readonly ToolCallDelta: {
     readonly toolCallId: string;
     readonly tool: string;
     readonly argsDelta: string;
+    /** Characters of the arguments before it. */
+    readonly offset: number;
   };
   readonly ToolCallStarted: {
     readonly tool: string;

@@ -86,13 +86,13 @@ const rows: readonly Row[] = [
   ],
   [
     'StreamChunk',
-    { messageId: 'msg_1', stepNumber: 3, attempt: 1, content: 'Hello' },
+    { messageId: 'msg_1', stepNumber: 3, attempt: 1, content: 'Hello', offset: 40 },
     'step 3: chunk 7, 5 characters',
     7,
   ],
   [
     'ToolCallDelta',
-    { toolCallId: 'call_1', tool: 'pay', argsDelta: '{"to":' },
+    { toolCallId: 'call_1', tool: 'pay', argsDelta: '{"to":', offset: 0 },
     'pay call_1: 6 characters of arguments',
   ],
   ['ToolCallStarted', { tool: 'pay', toolCallId: 'call_1', args: {} }, 'pay call_1: started'],

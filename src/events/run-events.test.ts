@@ -12,7 +12,7 @@ const started = {
   messageCount: 1,
   stepCount: 0,
 };
-const chunk = { messageId: 'm', stepNumber: 1, attempt: 1, content: 'hi' };
+const chunk = { messageId: 'm', stepNumber: 1, attempt: 1, content: 'hi', offset: 0 };
 
 function eventsOf(options: Partial<RunEventsOptions> = {}): RunEvents {
   return new RunEvents({

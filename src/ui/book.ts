@@ -1,5 +1,6 @@
 import { own } from '../json.ts';
 import { nestedNote } from './apply-nested.ts';
+import { hasHole, noText } from './growing-text.ts';
 import { liveRow, type LiveText } from './live-text.ts';
 import { withCallsRow, type LiveCall } from './live-calls.ts';
 import { newWindow, type LogWindow } from './log-window.ts';
@@ -108,6 +109,7 @@ export function stateOf(book: Book, before?: UiState): UiState {
     stepCount: run?.stepCount ?? 0,
     ignored: book.ignored ?? 0,
     gap: gapOf(book.log),
+    textGap: textGapOf(book),
     place: run && { executionId: run.id, after: run.after },
     book: messages === book.shown ? book : { ...book, shown: messages },
   };
@@ -121,6 +123,13 @@ function gapOf({ screen, order }: LogWindow): LogPlace | null {
     if (known?.hasHole) return { executionId, after: known.after };
   }
   return run?.hasHole ? { executionId: run.id, after: run.after } : null;
+}
+
+/** What comes of a text, or of arguments, behind a hole does not show. */
+function textGapOf({ log, texts, calls }: Book): string | null {
+  if (log.screen.run?.status !== 'processing') return null;
+  for (const id in texts) if (hasHole(texts[id] ?? noText)) return texts[id]?.messageId ?? null;
+  return calls.find(({ grown }) => hasHole(grown))?.id ?? null;
 }
 
 function messagesOf(book: Book, before: Rows | undefined): Rows {

@@ -1,6 +1,7 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
 import { own } from '../json.ts';
 import { isForeign, type Book } from './book.ts';
+import { hasHole } from './growing-text.ts';
 import { grown, newCall, type Delta, type LiveCall } from './live-calls.ts';
 import {
   attemptKey,
@@ -32,13 +33,21 @@ function beginning({ log, texts, floors }: Book, chunk: Chunk): LiveText | null 
   const fresh = newText(chunk);
   if (run === null || isOver(fresh, run)) return null;
   const known = own(texts, fresh.agentId);
-  if (known && (known.step > fresh.step || known.lastAt > fresh.lastAt)) return null;
+  if (known && (known.step > fresh.step || isNewer(known, fresh))) return null;
   const discards = discardsOf(fresh, run);
+  if (fresh.counted === 'characters')
+    return discards.length > fresh.discards || hasRow(rows, fresh.messageId) ? null : fresh;
   const next = discards.length === 0 ? 0 : own(floors, attemptKey(fresh));
   if (next === undefined || chunk.payload.chunk_index < next) return null;
   if (discards.some(({ at }) => at >= fresh.timestamp)) return null;
   return hasRow(rows, fresh.messageId) ? null : { ...fresh, discards: discards.length, next };
 }
+
+/** Of the same attempt the text that was begun last counts, of others the one that was heard of last. */
+const isNewer = (known: LiveText, fresh: LiveText): boolean =>
+  known.messageId === fresh.messageId && known.attempt === fresh.attempt
+    ? known.discards > fresh.discards
+    : known.lastAt > fresh.lastAt;
 
 const withText = (book: Book, before: LiveText | undefined, live: LiveText): Book =>
   live === before ? book : { ...book, texts: { ...book.texts, [live.agentId]: live } };
@@ -57,6 +66,19 @@ export function withDelta(before: Book, delta: Delta): Book {
     ...book,
     calls: known ? book.calls.map((call) => (call === known ? next : call)) : [...book.calls, next],
   };
+}
+
+/** Calls that a client heard of from their middle stand where the worker has them. */
+export function inOrderOf(unfinished: readonly Envelope[], book: Book): Book {
+  const ids = unfinished.flatMap(({ payload }) =>
+    'args_delta' in payload ? [payload.tool_call_id] : [],
+  );
+  const place = ({ id }: LiveCall): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
+  const isOrdered = book.calls.every((call, i, all) => {
+    const before = all[i - 1];
+    return before === undefined || place(before) <= place(call);
+  });
+  return isOrdered ? book : { ...book, calls: book.calls.toSorted((a, b) => place(a) - place(b)) };
 }
 
 /** A chunk or a delta of an execution whose log was not seen shows that it runs. */
@@ -98,7 +120,8 @@ function floorsOf({ texts, floors }: Book, run: UiRun): Book['floors'] {
   const next: Record<string, number> = {};
   for (const live of Object.values(texts)) {
     const discards = discardsOf(live, run);
-    const isWhole = Object.keys(live.ahead).length === 0;
+    if (live.counted === 'characters') continue;
+    const isWhole = !hasHole(live);
     if (discards.length > live.discards && isWhole && live.lastAt <= (discards.at(-1)?.at ?? ''))
       next[attemptKey(live)] = live.next;
   }

@@ -1,5 +1,6 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
 import { MOST_CHARS } from './bounded.ts';
+import { noText, withPiece, type GrowingText } from './growing-text.ts';
 import type { UiMessage, UiToolCall } from './ui-message.ts';
 
 /** Arguments of a call while they are being made. */
@@ -7,8 +8,10 @@ export interface LiveCall {
   readonly executionId: string;
   readonly agentId: string;
   readonly id: string;
+  /** By the places of its pieces. Of an earlier server, which does not tell them, the rest is used. */
+  readonly grown: GrowingText;
   readonly settled: string;
-  /** The newest pieces in order of time, for pieces have no number: one that comes late is put in its place. */
+  /** The newest pieces in order of time, for there they have no number: one that comes late is put in its place. */
   readonly recent: readonly { readonly at: string; readonly text: string }[];
   /** Arguments are an object: a text that does not begin as one has lost its beginning, and is not shown. */
   readonly isWhole: boolean;
@@ -24,6 +27,7 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
   executionId: execution_id,
   agentId: agent_id,
   id: payload.tool_call_id,
+  grown: noText,
   settled: '',
   recent: [],
   isWhole: false,
@@ -33,7 +37,8 @@ export const newCall = ({ execution_id, agent_id, payload, timestamp }: Delta): 
 
 /** With one more piece; the same object if it is known: the same words of the same moment are taken for a copy. */
 export function grown(call: LiveCall, { payload, timestamp: at }: Delta): LiveCall {
-  const { args_delta: text } = payload;
+  const { args_delta: text, offset } = payload;
+  if (offset !== undefined) return withPlaced(call, offset, text, at);
   const { recent } = call;
   if (text === '' || call.settled.length > MOST_CHARS) return call;
   if (recent.some((piece) => piece.at === at && piece.text === text)) return call;
@@ -50,6 +55,12 @@ export function grown(call: LiveCall, { payload, timestamp: at }: Delta): LiveCa
     : { ...call, recent: all, isWhole, lastAt };
 }
 
+function withPlaced(call: LiveCall, offset: number, text: string, at: string): LiveCall {
+  const grown = withPiece(call.grown, offset, text, 'characters');
+  if (grown === call.grown) return call;
+  return { ...call, grown, lastAt: at > call.lastAt ? at : call.lastAt };
+}
+
 function isFromStart(text: string, call: LiveCall): boolean {
   if (call.recent.length === 0 || text.length < call.settled.length) return false;
   return text.startsWith(argsText(call));
@@ -59,7 +70,7 @@ const argsText = ({ settled, recent }: LiveCall): string =>
   recent.reduce((all, { text }) => all + text, settled);
 
 function partialCall(call: LiveCall): UiToolCall {
-  const args = call.isWhole ? argsText(call) : '';
+  const args = call.grown.text || (call.isWhole ? argsText(call) : '');
   return { id: call.id, name: '', args, args_summary: args, partial: true };
 }
 

@@ -1,10 +1,10 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
-import { MOST_CHARS } from './bounded.ts';
+import { noText, withPiece, type Counted, type GrowingText } from './growing-text.ts';
 import { trackOf, type Discard, type UiRun } from './screen.ts';
 import type { UiMessage } from './ui-message.ts';
 
-/** A text while it is being made: what came of it from its beginning without a hole. */
-export interface LiveText {
+/** A text while it is being made. */
+export interface LiveText extends GrowingText {
   readonly executionId: string;
   readonly agentId: string;
   /** Null for the agent that the user talks to. */
@@ -14,23 +14,18 @@ export interface LiveText {
   readonly attempt: number;
   /** How often this attempt had been discarded when the text began. */
   readonly discards: number;
-  readonly text: string;
-  /** Number of the chunk that comes next, and what came too early. */
-  readonly next: number;
-  readonly ahead: Readonly<Record<number, string>>;
+  readonly counted: Counted;
   readonly timestamp: string;
   readonly lastAt: string;
 }
-
-/** A chunk that is this late is lost: the finished message will bring it. */
-const MOST_AHEAD = 64;
 
 export type Chunk = EnvelopeOf<'agent.stream.chunk'>;
 
 export const isOf = (live: LiveText, { execution_id, payload }: Chunk): boolean =>
   live.messageId === payload.message_id &&
   live.attempt === payload.attempt &&
-  live.executionId === execution_id;
+  live.executionId === execution_id &&
+  (payload.offset === undefined || live.discards === (payload.restart ?? 0));
 
 export function newText(chunk: Chunk): LiveText {
   const { execution_id, agent_id, parent_agent_id, timestamp, payload } = chunk;
@@ -41,38 +36,21 @@ export function newText(chunk: Chunk): LiveText {
     messageId: payload.message_id,
     step: payload.step,
     attempt: payload.attempt,
-    discards: 0,
-    text: '',
-    next: 0,
-    ahead: {},
+    discards: payload.restart ?? 0,
+    counted: payload.offset === undefined ? 'pieces' : 'characters',
+    ...noText,
     timestamp,
     lastAt: timestamp,
   };
 }
 
-/** A text beyond what a screen takes stays as it is until the finished message comes. */
-const longer = (text: string, more: string): string =>
-  text.length < MOST_CHARS ? text + more : text;
-
 /** With one more chunk; the same object if it is known or comes too late. */
 export function extended(live: LiveText, { payload, timestamp }: Chunk): LiveText {
-  const { chunk_index: index, content } = payload;
-  if (index < live.next || live.ahead[index] !== undefined) return live;
-  const lastAt = timestamp > live.lastAt ? timestamp : live.lastAt;
-  if (index > live.next) {
-    if (Object.keys(live.ahead).length >= MOST_AHEAD) return live;
-    return { ...live, lastAt, ahead: { ...live.ahead, [index]: content } };
-  }
-  let text = longer(live.text, content);
-  let next = index + 1;
-  let { ahead } = live;
-  for (let more = ahead[next]; more !== undefined; more = ahead[next]) {
-    const { [next]: _, ...rest } = ahead;
-    ahead = rest;
-    text = longer(text, more);
-    next++;
-  }
-  return { ...live, text, next, ahead, lastAt };
+  const { chunk_index: index, offset, content } = payload;
+  const { counted } = live;
+  if ((offset === undefined) !== (counted === 'pieces')) return live;
+  const next = withPiece(live, offset ?? index, content, counted);
+  return next === live || timestamp <= live.lastAt ? next : { ...next, lastAt: timestamp };
 }
 
 /** Whether the log says that this text is finished, of a step that began anew, or of another run. */

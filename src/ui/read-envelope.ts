@@ -73,9 +73,15 @@ const fields: {
     attempt: must(isCount),
     chunk_index: must(isCount),
     content: must(isText),
+    offset: maybe(isCount, undefined),
+    restart: maybe(isCount, undefined),
   },
   'agent.stream.discarded': { step: must(isCount), attempt: must(isCount) },
-  'agent.tool.delta': { tool_call_id: must(isName), args_delta: must(isText) },
+  'agent.tool.delta': {
+    tool_call_id: must(isName),
+    args_delta: must(isText),
+    offset: maybe(isCount, undefined),
+  },
 };
 
 const payloads: ReadonlyMap<string, Fields> = new Map(
@@ -152,25 +158,36 @@ const isPlace = (seq: unknown, prev: unknown): boolean =>
   Number(seq) > 0 &&
   (prev === null || (isCount(prev) && Number(prev) < Number(seq)));
 
+/** A page of the log as it can be used. */
+export interface ReadRefill extends Omit<Refill, 'unfinished'> {
+  readonly unfinished: readonly Envelope[];
+  readonly ignored: number;
+}
+
 /** A page of the log with the envelopes that can be used, and how many cannot; null where it is none. Never throws. */
-export function readRefill(value: unknown): (Refill & { readonly ignored: number }) | null {
+export function readRefill(value: unknown): ReadRefill | null {
   try {
     if (!isRecord(value)) return null;
     const { session_id, execution_id, envelopes, seq, more } = value;
     const isPage =
       (execution_id === null || isName(execution_id)) && isName(session_id) && isCount(seq);
     if (!isPage || !Array.isArray(envelopes)) return null;
-    const fit: Envelope[] = [];
     let ignored = 0;
-    for (const one of envelopes) {
-      const read = readEnvelope(one);
-      if (!read?.isWhole) ignored += 1;
-      if (read && read.envelope.session_id === session_id) fit.push(read.envelope);
-    }
+    const fitting = (list: readonly unknown[]): Envelope[] => {
+      const fit: Envelope[] = [];
+      for (const one of list) {
+        const read = readEnvelope(one);
+        if (!read?.isWhole) ignored += 1;
+        if (read && read.envelope.session_id === session_id) fit.push(read.envelope);
+      }
+      return fit;
+    };
+    const said = value['unfinished'];
     return {
       session_id: session_id as string,
       execution_id: execution_id as string | null,
-      envelopes: fit,
+      envelopes: fitting(envelopes),
+      unfinished: Array.isArray(said) ? fitting(said).filter(({ type }) => !isNumbered(type)) : [],
       seq: seq as number,
       more: more === true,
       ignored,

@@ -1,6 +1,6 @@
 import type { Envelope, Refill } from '../broadcasting/envelope.ts';
 import { bookOf, isForeign, stateOf, withIgnored, type Book } from './book.ts';
-import { withChunk, withDelta, withoutOver } from './live-book.ts';
+import { inOrderOf, withChunk, withDelta, withoutOver } from './live-book.ts';
 import { withEntries, type Entry } from './log-window.ts';
 import { isNumbered, readEnvelope, readRefill } from './read-envelope.ts';
 import { confirmed } from './sent-messages.ts';
@@ -27,11 +27,17 @@ function withEnvelope(book: Book, envelope: Envelope): Book {
 export function reduceRefill(state: UiState, refill: Refill): UiState {
   const page = readRefill(refill);
   if (page === null) return withIgnored(state, 1);
-  const { execution_id: executionId, session_id, envelopes, seq, more } = page;
+  const { execution_id: executionId, session_id, envelopes, unfinished, seq, more } = page;
   const counted = page.ignored === 0 ? state : withIgnored(state, page.ignored);
   if (executionId === null || (envelopes.length === 0 && seq === 0)) return counted;
   const mark: Entry = { executionId, seq, what: more ? 'known' : 'read' };
-  return guarded(counted, (book) => withLog(book, session_id, [...entriesOf(envelopes), mark]));
+  return guarded(counted, (book) =>
+    // behind the log: what it has finished is not begun again
+    inOrderOf(
+      unfinished,
+      unfinished.reduce(withEnvelope, withLog(book, session_id, [...entriesOf(envelopes), mark])),
+    ),
+  );
 }
 
 /** The state of what a change makes of its book; a change that throws is none. */

@@ -49,6 +49,8 @@ export interface UiState {
   readonly ignored?: number;
   /** Something is missing: ask for what follows this place. */
   readonly gap: LogPlace | null;
+  /** The message or the call of which pieces are missing while it is made: a refill may have them. */
+  readonly textGap: string | null;
   /** How far the newest execution is known without a hole; where a reconnect goes on. */
   readonly place: LogPlace | null;
   /** What the reducer has to remember; plain JSON, not to be read. Without it a state is taken as it looks. */

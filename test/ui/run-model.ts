@@ -5,6 +5,8 @@ import { ModelWire } from './run-wire.ts';
 export interface ModelRun {
   /** Everything, in order. */
   readonly wire: readonly Envelope[];
+  /** The last number of the log when each of them was sent. */
+  readonly seqs: readonly number[];
   /** The numbered ones by execution, and the last number of each log. */
   readonly logs: ReadonlyMap<
     string,
@@ -40,6 +42,7 @@ class Player {
     for (const [i, spec] of executions.entries()) this.#execution(`x${i + 1}`, spec);
     return {
       wire: this.#wire.all,
+      seqs: this.#wire.seqs,
       logs: this.#wire.logs,
       texts: this.#texts,
       expected: this.#expected,
@@ -102,24 +105,31 @@ class Player {
     this.#wire.send('agent.step.started', { step, message_count: 1, available_tools: [] });
     const message_id = `m${++this.#messages}`;
     let index = 0;
-    const stream = (parts: readonly string[]): void => {
+    let offset = 0;
+    const again = kind === 'again' ? { restart: 1 } : {};
+    const stream = (parts: readonly string[], restart: { readonly restart?: number }): void => {
       this.#texts.push(parts.join(''));
-      for (const content of parts)
+      offset = 0;
+      for (const content of parts) {
         this.#wire.send('agent.stream.chunk', {
           message_id,
           step,
           attempt,
           chunk_index: index++,
           content,
+          offset,
+          ...restart,
           is_complete: false,
         });
+        offset += content.length;
+      }
     };
     if (kind === 'again') {
-      stream(['Void ', 'words']);
+      stream(['Void ', 'words'], {});
       this.#wire.send('agent.stream.discarded', { step, attempt });
       this.#wire.time++;
     }
-    stream(chunks);
+    stream(chunks, again);
     if (kind === 'fail') {
       this.#delta(`dead${step}`);
       this.#wire.silent();
@@ -138,6 +148,8 @@ class Player {
         attempt,
         chunk_index: index,
         content: '',
+        offset,
+        ...again,
         is_complete: true,
       });
     if (content.trim() !== '')
@@ -166,8 +178,11 @@ class Player {
   }
 
   #delta(tool_call_id: string): void {
-    for (const args_delta of ['{"n":', `"${tool_call_id}"`, '}'])
-      this.#wire.send('agent.tool.delta', { tool_call_id, args_delta });
+    let offset = 0;
+    for (const args_delta of ['{"n":', `"${tool_call_id}"`, '}']) {
+      this.#wire.send('agent.tool.delta', { tool_call_id, args_delta, offset });
+      offset += args_delta.length;
+    }
   }
 
   /** First what runs at once, side by side; then a pause for what has to be asked. */
@@ -234,12 +249,14 @@ class Player {
         { step, message_count: 1, available_tools: [] },
         'child',
       );
-      for (const [chunk_index, content] of ['nested ', 'words'].entries())
+      for (const [chunk_index, content] of ['nested ', 'words'].entries()) {
+        const offset = chunk_index * 'nested '.length;
         this.#wire.send(
           'agent.stream.chunk',
-          { message_id, step, attempt: 1, chunk_index, content, is_complete: false },
+          { message_id, step, attempt: 1, chunk_index, content, offset, is_complete: false },
           'child',
         );
+      }
       if (move === 'fail') {
         this.#wire.send('agent.stream.discarded', { step, attempt: 1 }, 'child');
         continue;

@@ -1,5 +1,78 @@
-import type { Refill } from 'onward/broadcasting';
+import type { Envelope, EnvelopeOf, Refill } from 'onward/broadcasting';
 import type { ModelRun } from './run-model.ts';
+
+type Unfinished = NonNullable<Refill['unfinished']>[number];
+
+/**
+ * What a server answers after so many envelopes were sent: the log so far and, where it works on the session itself,
+ * what is being said.
+ */
+export function refillAt(
+  run: ModelRun,
+  sent: number,
+  executionId: string | null,
+  after: number,
+  options: { readonly limit?: number; readonly isElsewhere?: boolean } = {},
+): Refill {
+  const wire = run.wire.slice(0, sent);
+  const newest = wire.at(-1)?.execution_id ?? null;
+  const id = executionId ?? newest;
+  const { limit = 500, isElsewhere = false } = options;
+  const ofRun = wire.filter(({ execution_id }) => execution_id === id);
+  const all = ofRun.filter(({ seq }) => (seq ?? 0) > after);
+  const envelopes = all.slice(0, limit);
+  const more = envelopes.length < all.length;
+  const last = run.seqs[wire.findLastIndex(({ execution_id }) => execution_id === id)] ?? 0;
+  const unfinished = more || isElsewhere || id !== newest ? [] : unfinishedIn(ofRun);
+  return {
+    session_id: 's1',
+    execution_id: id,
+    envelopes,
+    seq: more ? (envelopes.at(-1)?.seq ?? after) : last,
+    more,
+    ...(unfinished.length > 0 && { unfinished }),
+  };
+}
+
+function unfinishedIn(wire: readonly Envelope[]): Unfinished[] {
+  const agents = new Map<string, Map<string, Unfinished>>();
+  for (const envelope of wire) {
+    const { agent_id: id, type } = envelope;
+    if (type === 'agent.status' && envelope.payload.status !== 'processing') agents.clear();
+    else if (type === 'agent.stream.chunk' || type === 'agent.tool.delta') {
+      const texts = agents.get(id) ?? new Map<string, Unfinished>();
+      agents.set(id, texts);
+      const isChunk = type === 'agent.stream.chunk';
+      const name = isChunk ? 'text' : envelope.payload.tool_call_id;
+      texts.set(name, joined(texts.get(name), envelope));
+    } else if (type === 'agent.message') agents.get(id)?.delete('text');
+    else if ('tool_call_id' in envelope.payload)
+      agents.get(id)?.delete(envelope.payload.tool_call_id);
+    else if (type !== 'agent.status') agents.delete(id);
+  }
+  return Array.from(agents.values()).flatMap((texts) => [...texts.values()]);
+}
+
+function joined(before: Unfinished | undefined, next: Unfinished): Unfinished {
+  const { payload } = next;
+  if (before === undefined || payload.offset === 0) return next;
+  if (next.type === 'agent.stream.chunk')
+    return {
+      ...next,
+      payload: {
+        ...next.payload,
+        content:
+          (before as EnvelopeOf<'agent.stream.chunk'>).payload.content + next.payload.content,
+        offset: 0,
+        is_complete: false,
+      },
+    };
+  const { args_delta } = (before as EnvelopeOf<'agent.tool.delta'>).payload;
+  return {
+    ...next,
+    payload: { ...next.payload, args_delta: args_delta + next.payload.args_delta, offset: 0 },
+  };
+}
 
 /** What a server answers to a client that knows everything up to `after`. */
 export function refillOf(

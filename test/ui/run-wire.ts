@@ -14,6 +14,8 @@ export class ModelWire {
   readonly all: Envelope[] = [];
   /** The numbered ones by execution, and the last number of each log. */
   readonly logs: Map<string, { envelopes: Envelope[]; seq: number }> = new Map();
+  /** The number of the log when each of all was sent. */
+  readonly seqs: number[] = [];
   #executionId = '';
   #seq = 0;
   #prev = 0;
@@ -59,6 +61,7 @@ export class ModelWire {
       log?.envelopes.push(envelope);
     }
     this.all.push(envelope);
+    this.seqs.push(this.#seq);
   }
 
   /** An event of the log that no preset sends. */

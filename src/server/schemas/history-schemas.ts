@@ -71,13 +71,16 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
     },
     { parent_agent_id: text },
   ),
-  Refill: object({
-    session_id: text,
-    execution_id: orNull(text),
-    envelopes: list(ref('Envelope')),
-    seq: count,
-    more: flag,
-  }),
+  Refill: object(
+    {
+      session_id: text,
+      execution_id: orNull(text),
+      envelopes: list(ref('Envelope')),
+      seq: count,
+      more: flag,
+    },
+    { unfinished: list(ref('Envelope')) },
+  ),
   RefValue: object({ ref: text, value: anything }),
   ApprovalRecord: object({ decision: answers, by: orNull(text), at: time, argsHash: text }),
   TraceBar: object(

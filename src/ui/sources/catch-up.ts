@@ -6,6 +6,7 @@ import { backoff, sleep, type BackoffOptions } from './backoff.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
 import type { AskResult } from './quiet-watch.ts';
 import { SourceError, toError } from './source-error.ts';
+import { textAsks } from './text-asks.ts';
 
 export interface CatchUpTiming {
   /** What only came in the wrong order closes a gap by itself within this time. Default: 150 ms. */
@@ -15,6 +16,8 @@ export interface CatchUpTiming {
   /** Tries of one read before it is given up. Default: 5. */
   readonly tries?: number;
   readonly backoff?: BackoffOptions;
+  /** Between two refills for pieces of a text that is being made. Default: 1 second. */
+  readonly textMs?: number;
   /**
    * How long nothing may come while something is expected before the log is asked: 10 seconds, then twice as long each
    * time that it has nothing new, at most 2 minutes.
@@ -64,6 +67,7 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
   let leftOpen: LogPlace | null = null;
   let failure: 'passing' | 'final' | null = null;
   let working: Promise<void> | null = null;
+  const texts = textAsks(() => (host.source().refill ? host.state().textGap : null), timing);
 
   const work = (): Promise<void> => {
     working ??= workOff().finally(() => {
@@ -79,6 +83,7 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
       if (wantsHistory !== null) await readHistory();
       else if (wantsTail) await readTail();
       else if (gap && !isSame(leftOpen, gap)) await fillGap(gap);
+      else if (texts.isDue()) await fillText();
       else break;
     }
   }
@@ -157,12 +162,21 @@ export function catchUp(host: CatchUpHost, timing: CatchUpTiming, signal: AbortS
     else host.update(skipGap);
   }
 
+  async function fillText(): Promise<void> {
+    const { textGap } = host.state();
+    await sleep(reorderMs, signal);
+    if (signal.aborted || textGap === null || host.state().textGap !== textGap) return;
+    await readPages(host.state().place);
+    texts.asked(textGap, host.state().textGap !== textGap);
+  }
+
   return {
     get isOwing() {
       return owesTail || owesHistory !== null;
     },
     check: () => {
-      if (host.state().gap) void work();
+      const { gap, textGap } = host.state();
+      if (gap || textGap !== null) void work();
     },
     missed: () => {
       if (!host.source().refill) return;

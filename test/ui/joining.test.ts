@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from 'onward/broadcasting';
+import { newUiState, reduceEnvelope, reduceRefill, type UiState } from 'onward/ui';
+import { play, type ModelRun } from './run-model.ts';
+import { refillAt } from './run-refill.ts';
+import { presetArb, sessionArb } from './run-specs.ts';
+
+const everyKind = sessionArb(['fail', 'again', 'tools', 'tools', 'final', 'final']);
+const runs = { numRuns: Number(process.env['UI_RUNS'] ?? 100) };
+
+/** What the page has on screen while an answer is made, by message and call. */
+const inTheMaking = ({ messages }: UiState): string[] =>
+  messages.flatMap(({ content, metadata }) => [
+    ...(metadata.streaming && content !== '' ? [content] : []),
+    ...(metadata.tool_calls ?? []).flatMap(({ partial, args }) =>
+      partial && typeof args === 'string' && args !== '' ? [args] : [],
+    ),
+  ]);
+
+/** Everything that was being said at that moment by the root, as one who has heard all of it sees it. */
+const toldTo = (run: ModelRun, sent: number): UiState =>
+  run.wire.slice(0, sent).reduce(reduceEnvelope, newUiState());
+
+/** Everything else may be missing, but what shows is the beginning of what was said. */
+function problemOf(run: ModelRun, state: UiState): string | null {
+  for (const text of inTheMaking(state)) {
+    const isArgs = text.startsWith('{"n":');
+    if (!isArgs && !run.texts.some((whole) => whole.startsWith(text)))
+      return `"${text}" is the beginning of nothing`;
+    if (isArgs && !/^\{"n":("[^"]*"\}?)?$/.test(text)) return `${text} has a hole`;
+  }
+  const ids = state.messages.map(({ id }) => id);
+  return new Set(ids).size === ids.length ? null : `twice in ${ids.join(' ')}`;
+}
+
+/** Asks as a page does: for what is missing, then for the rest of the log, with what is being said. */
+function asked(
+  run: ModelRun,
+  state: UiState,
+  sent: number,
+  options: { readonly limit?: number; readonly isElsewhere?: boolean },
+): UiState {
+  let next = state;
+  for (let count = 0; count < 2_000; count++) {
+    const place = next.gap ?? next.place;
+    const refill = refillAt(run, sent, place?.executionId ?? null, place?.after ?? 0, options);
+    next = reduceRefill(next, refill);
+    const newest = run.wire[sent - 1]?.execution_id;
+    if (next.gap || refill.more) continue;
+    if (newest === undefined || next.executionId === newest) return next;
+    next = reduceRefill(next, refillAt(run, sent, null, 0, options));
+  }
+  throw new Error('It asks for ever.');
+}
+
+const isStart = (envelope: Envelope): boolean =>
+  envelope.type === 'agent.status' && envelope.payload.status === 'processing';
+
+describe('a client that comes in the middle of an answer', { timeout: 60_000 }, () => {
+  it('sees the text so far, and what follows, as one that has heard everything', () => {
+    fc.assert(
+      fc.property(everyKind, fc.nat(10_000), fc.nat(20), (session, pick, late) => {
+        const run = play(session.slice(-1), 'standard');
+        const joins = pick % run.wire.length;
+        // it is connected first, and answered a little later
+        const answered = Math.min(run.wire.length, joins + late);
+        let state = newUiState();
+        for (let sent = joins; sent <= run.wire.length; sent++) {
+          const envelope = run.wire[sent - 1];
+          if (sent > joins && envelope) state = reduceEnvelope(state, envelope);
+          if (sent === answered) state = asked(run, state, sent, {});
+          const problem = problemOf(run, state);
+          if (problem !== null) throw new Error(problem);
+          if (sent < answered) continue;
+          const [shown = [], truth = []] = [state, toldTo(run, sent)].map((screen) =>
+            inTheMaking(screen).filter((text) => !/dead|^\{"n":$/.test(text)),
+          );
+          if (shown.join('|') !== truth.join('|'))
+            throw new Error(`${shown.join('|')} in the place of ${truth.join('|')}`);
+          if (state.textGap !== null && !state.textGap.startsWith('dead'))
+            throw new Error(`${state.textGap} lacks something`);
+        }
+        expect(state.messages).toEqual(toldTo(run, run.wire.length).messages);
+      }),
+      runs,
+    );
+  });
+
+  it('whatever is lost, doubled or late on the way: nothing but beginnings, and the same end', () => {
+    const noise = fc.record({
+      joins: fc.nat(10_000),
+      lost: fc.array(fc.nat(10_000), { maxLength: 60 }),
+      doubled: fc.array(fc.nat(10_000), { maxLength: 20 }),
+      delays: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 20 }),
+      asks: fc.integer({ min: 1, max: 15 }),
+      limit: fc.integer({ min: 1, max: 30 }),
+      isElsewhere: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(everyKind, presetArb, noise, (session, preset, how) => {
+        const run = play(session.slice(-1), preset);
+        const { length } = run.wire;
+        const lost = new Set(how.lost.map((pick) => pick % length));
+        const doubled = new Set(how.doubled.map((pick) => pick % length));
+        // one that ends or goes on is never late: executions have no number
+        const arrivals = run.wire
+          .flatMap((envelope, i) => {
+            const late = isStart(envelope) ? 0 : (how.delays[i % how.delays.length] ?? 0);
+            const copy = { envelope, at: i + late, i };
+            if (lost.has(i) && !isStart(envelope)) return [];
+            return doubled.has(i) ? [copy, { ...copy, at: copy.at + 3 }] : [copy];
+          })
+          .filter(({ i }) => i >= how.joins % length)
+          .toSorted((a, b) => a.at - b.at || a.i - b.i);
+        let state = newUiState();
+        const check = (): void => {
+          const problem = problemOf(run, state);
+          if (problem !== null) throw new Error(problem);
+        };
+        for (const [n, { envelope, at }] of arrivals.entries()) {
+          state = reduceEnvelope(state, envelope);
+          check();
+          if (n % how.asks > 0) continue;
+          const sent = Math.min(length, at + 1);
+          state = asked(run, state, sent, how);
+          check();
+          // the worker is asked itself: nothing that it has said is missing
+          if (how.isElsewhere || preset === 'minimal' || preset === 'noSteps') continue;
+          const shown = inTheMaking(state);
+          // arguments of an attempt that failed in the same moment still show to one who has heard them
+          for (const text of inTheMaking(toldTo(run, sent)))
+            if (!shown.includes(text) && !text.includes('dead'))
+              throw new Error(`${shown.join('|')} lacks ${text}`);
+        }
+        state = asked(run, state, length, how);
+        check();
+        const { messages, status, usage } = toldTo(run, length);
+        expect({ messages: state.messages, status: state.status, usage: state.usage }).toEqual({
+          messages,
+          status,
+          usage,
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('pieces of another size than those of the refill fit together', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(sizes, sizes, fc.nat(100), fc.nat(1_000), (live, other, cut, seed) => {
+        const text = Array.from({ length: 60 }, (_c, i) =>
+          String.fromCodePoint(97 + (i % 26)),
+        ).join('');
+        const piecesOf = (lengths: readonly number[]): Envelope[] => {
+          const pieces: Envelope[] = [];
+          for (let offset = 0, i = 0; offset < text.length; i++) {
+            const content = text.slice(offset, offset + (lengths[i % lengths.length] ?? 1));
+            pieces.push(piece(content, offset, i));
+            offset += content.length;
+          }
+          return pieces;
+        };
+        const known = text.slice(0, cut % text.length);
+        const wire = [
+          ...piecesOf(live),
+          ...piecesOf(other),
+          ...(known === '' ? [] : [piece(known, 0, 99)]),
+        ].toSorted((a, b) => hash(a, seed) - hash(b, seed));
+        let state = reduceEnvelope(newUiState(), started);
+        for (const envelope of wire) {
+          state = reduceEnvelope(state, envelope);
+          const shown = inTheMaking(state)[0] ?? '';
+          if (!text.startsWith(shown)) throw new Error(shown);
+        }
+        expect(inTheMaking(state)).toEqual([text]);
+      }),
+      runs,
+    );
+  });
+});
+
+const head = {
+  session_id: 's1',
+  execution_id: 'x1',
+  agent_id: 'a1',
+  timestamp: '2026-01-16T12:00:00.000Z',
+} as const;
+const started: Envelope = {
+  ...head,
+  type: 'agent.status',
+  seq: 1,
+  prev: 0,
+  payload: { status: 'processing', previous_status: 'idle', step_count: 0 },
+};
+const piece = (content: string, offset: number, chunk_index: number): Envelope => ({
+  ...head,
+  type: 'agent.stream.chunk',
+  seq: null,
+  prev: null,
+  payload: {
+    message_id: 'm1',
+    step: 1,
+    attempt: 1,
+    chunk_index,
+    content,
+    offset,
+    is_complete: false,
+  },
+});
+
+/** An order that the seed decides. */
+const hash = (envelope: Envelope, seed: number): number =>
+  [...JSON.stringify(envelope.payload)].reduce(
+    (sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0) + seed) % 10_007,
+    7,
+  );
