@@ -181,6 +181,16 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
   });
 });
 
+it('text that was begun anew stays, though pieces of the first one come late', () => {
+  const again = (envelope: Envelope): Envelope =>
+    ({ ...envelope, payload: { ...envelope.payload, restart: 1 } }) as Envelope;
+  // the discard between them was lost, and all happens in one moment
+  const wire = [started, piece('Vo', 0, 0), again(piece('Hel', 0, 2)), piece('id', 2, 1)];
+  const state = wire.reduce(reduceEnvelope, newUiState());
+  expect(inTheMaking(state)).toEqual(['Hel']);
+  expect(inTheMaking(reduceEnvelope(state, again(piece('lo', 3, 3))))).toEqual(['Hello']);
+});
+
 const head = {
   session_id: 's1',
   execution_id: 'x1',
