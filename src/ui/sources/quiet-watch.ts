@@ -27,7 +27,7 @@ export function quietWatch(
 ): QuietWatch {
   const waitFor = (asked: number): number => backoff(asked, { minMs, maxMs, ...rest });
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let since = Date.now();
+  let since = performance.now();
   let asked = 0;
   let waitMs = waitFor(0);
   let wasExpecting = false;
@@ -36,14 +36,14 @@ export function quietWatch(
 
   const wait = (): void => {
     if (timer === null && !signal.aborted)
-      timer = setTimeout(look, Math.max(0, since + waitMs - Date.now()));
+      timer = setTimeout(look, Math.max(0, since + waitMs - performance.now()));
   };
   const stopWaiting = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
   };
   const begin = (count: number): void => {
-    since = Date.now();
+    since = performance.now();
     asked = count;
     waitMs = waitFor(count);
   };
@@ -51,7 +51,7 @@ export function quietWatch(
     stopWaiting();
     if (signal.aborted || isAsking || isRefused || !host.isExpecting()) return;
     // one timer serves all that is heard meanwhile
-    if (Date.now() < since + waitMs) return wait();
+    if (performance.now() < since + waitMs) return wait();
     if (!isHidden()) void ask();
   };
   const ask = async (): Promise<void> => {

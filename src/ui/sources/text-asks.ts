@@ -19,13 +19,13 @@ export function textAsks(
   return {
     isDue() {
       const wanted = missing();
-      if (wanted === null || Date.now() < notBefore) return false;
+      if (wanted === null || performance.now() < notBefore) return false;
       return wanted !== text || inVain < MOST_IN_VAIN;
     },
     asked(about, isWhole) {
       inVain = isWhole ? 0 : about === text ? inVain + 1 : 1;
       text = about;
-      notBefore = Date.now() + textMs * 4 ** Math.max(0, inVain - 1);
+      notBefore = performance.now() + textMs * 4 ** Math.max(0, inVain - 1);
     },
   };
 }

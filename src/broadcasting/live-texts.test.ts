@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { SessionEvent } from '../sessions/session-worker.ts';
+import { LiveTexts } from './live-texts.ts';
+
+const base = { agentId: 'a', parentAgentId: null, executionId: 'e', index: 0, at: 'now' };
+
+/** A runtime that tells what it is told to tell. */
+function telling() {
+  const listeners = new Set<(event: SessionEvent) => void>();
+  const runtime = {
+    wiretap(listener: (event: SessionEvent) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  } as unknown as SessionRuntime; // nothing else of it is used
+  const tell = (type: AgentEvent['type'], fields: object = {}, sessionId = 's'): void => {
+    const event = { ...base, type, ...fields } as AgentEvent;
+    for (const listener of listeners) listener({ sessionId, owner: 'ann', seq: null, event });
+  };
+  const chunk = (content: string, offset: number, more: object = {}, sessionId = 's'): void =>
+    tell(
+      'StreamChunk',
+      { messageId: 'm', stepNumber: 1, attempt: 1, content, offset, ...more },
+      sessionId,
+    );
+  const delta = (argsDelta: string, offset: number, toolCallId = 'c'): void =>
+    tell('ToolCallDelta', { toolCallId, tool: 't', argsDelta, offset });
+  const said = (sessionId = 's', executionId = 'e'): string[] =>
+    LiveTexts.of(runtime, sessionId, executionId).map(({ payload }) =>
+      'content' in payload
+        ? `${payload.message_id} ${payload.content}`
+        : `${payload.tool_call_id} ${payload.args_delta}`,
+    );
+  return { runtime, listeners, tell, chunk, delta, said };
+}
+
+describe('what is being said', () => {
+  it('is put together from its beginning, for each agent and each call', () => {
+    const { runtime, chunk, delta, said } = telling();
+    LiveTexts.keep(runtime);
+    chunk('Let ', 0);
+    chunk('nes', 0, { agentId: 'b', parentAgentId: 'a', messageId: 'n' });
+    chunk('me', 4);
+    delta('{"q', 0);
+    delta('{}', 0, 'd');
+    delta('":1', 3);
+    chunk('ted', 3, { agentId: 'b', parentAgentId: 'a', messageId: 'n' });
+    expect(said()).toEqual(['m Let me', 'c {"q":1', 'd {}', 'n nested']);
+    expect(LiveTexts.of(runtime, 's', 'e')[0]).toMatchObject({
+      session_id: 's',
+      seq: null,
+      payload: { chunk_index: 0, offset: 0, is_complete: false },
+    });
+    expect(said('s', 'other')).toEqual([]);
+    expect(said('other')).toEqual([]);
+  });
+
+  it('is gone as soon as the log has it: a text, a call, a step, a run', () => {
+    const { runtime, tell, chunk, delta, said } = telling();
+    LiveTexts.keep(runtime);
+    const speak = (): void => {
+      chunk('text', 0);
+      delta('{1', 0);
+      delta('{2', 0, 'd');
+    };
+    speak();
+    tell('MessageAdded', { messageId: 'm' });
+    expect(said()).toEqual(['c {1', 'd {2']);
+    tell('ToolCallStarted', { toolCallId: 'c' });
+    expect(said()).toEqual(['d {2']);
+    tell('ToolApprovalRequested', { toolCallId: 'd' });
+    expect(said()).toEqual([]);
+    speak();
+    tell('AgentStepCompleted', { agentId: 'other' });
+    expect(said()).toHaveLength(3);
+    for (const type of ['AgentStepCompleted', 'AgentFinished', 'AgentPaused'] as const) {
+      tell(type);
+      expect(said()).toEqual([]);
+      speak();
+    }
+    chunk('next run', 0, { executionId: 'e2' });
+    expect(said()).toEqual([]);
+    expect(said('s', 'e2')).toEqual(['m next run']);
+  });
+
+  it('begins anew with a restart, and without its beginning there is nothing', () => {
+    const { runtime, tell, chunk, delta, said } = telling();
+    LiveTexts.keep(runtime);
+    chunk('middle', 40);
+    delta('"middle"', 12);
+    expect(said()).toEqual([]);
+    chunk('void', 0);
+    tell('StreamDiscarded', { stepNumber: 1, attempt: 1 });
+    expect(said()).toEqual([]);
+    chunk('again', 0, { restart: 1 });
+    chunk('late', 4);
+    chunk('!', 5, { restart: 1 });
+    expect(said()).toEqual(['m again!']);
+    // a hole: what is kept stays a beginning
+    chunk('behind a hole', 100, { restart: 1 });
+    expect(said()).toEqual(['m again!']);
+  });
+
+  it('is bounded, for each session and for all', () => {
+    const { runtime, chunk, said } = telling();
+    LiveTexts.keep(runtime);
+    const text = 'x'.repeat(0x10000);
+    for (let i = 0; i < 10; i++) chunk(text, i * text.length);
+    expect(said()[0]).toHaveLength(0x40000 + 2);
+    for (let s = 0; s < 600; s++) chunk(text, 0, {}, `s${s}`);
+    expect(said()).toEqual([]);
+    const kept = Array.from({ length: 600 }, (_s, i) => said(`s${i}`).length);
+    expect(kept.filter(Boolean)).toHaveLength(512);
+    expect(kept.at(-1)).toBe(1);
+  });
+
+  it('is kept once for all who broadcast, until the last of them closes', () => {
+    const { runtime, listeners, chunk, said } = telling();
+    const [first, second] = [LiveTexts.keep(runtime), LiveTexts.keep(runtime)];
+    expect(listeners.size).toBe(1);
+    chunk('text', 0);
+    first();
+    first();
+    expect(said()).toEqual(['m text']);
+    second();
+    expect(said()).toEqual([]);
+    expect(listeners.size).toBe(0);
+  });
+});
