@@ -24,7 +24,7 @@ export const pruneSessions = (context: CliContext, options: UpkeepOptions): Prom
     return untilDone(context, 'pruned', (signal) => runtime.prune({ ...request, signal }));
   });
 
-/** Deletes old sessions. Asks first; without anybody to ask it wants `--yes`. */
+/** Deletes old sessions. Asks first; without a terminal it wants `--yes`. */
 export const expireSessions = (
   context: CliContext,
   options: ExpireCommandOptions,

@@ -110,7 +110,7 @@ async function* dueSessions(
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
-    from = `${place(last.row)} `; // a space comes before all that a key can go on with
+    from = `${place(last.row)} `; // a space comes before all that a key can continue with
   }
 }
 

@@ -61,7 +61,7 @@ describe('a backup', () => {
     expect(await open(loose).find('early')).toBeNull();
   });
 
-  it('is of one moment while others write, holds up nobody, and leaves the event loop free', async () => {
+  it('is of one moment while others write, holds up no writer, and leaves the event loop free', async () => {
     const store = open();
     const rig = makeRig(store, 60);
     const held = await rig.held();

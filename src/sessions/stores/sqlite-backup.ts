@@ -24,7 +24,7 @@ export interface SqliteBackup {
 }
 
 /**
- * Copies all sessions as they are at one moment into a new file that only its owner may read. Nobody waits for it:
+ * Copies all sessions as they are at one moment into a new file that only its owner may read. No one waits for it:
  * others read and write meanwhile, and the event loop stays free. The copy is there when it is whole, or not at all.
  */
 export async function backupFile(

@@ -19,7 +19,7 @@ export interface Dropping {
   readonly rows: number;
   /** Whether it was there to be dropped, be it nothing. */
   readonly isDue: boolean;
-  /** False if the next transaction has to go on with it. */
+  /** False if the next transaction has to continue with it. */
   readonly isDone: boolean;
 }
 
