@@ -93,7 +93,7 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     ];
     for (const call of calls)
       await expect(late.call(...call)).rejects.toThrow(
-        /version 4.*knows versions up to 1.*Upgrade onward/,
+        /of version \d+.*knows versions up to 1.*Upgrade onward/,
       );
     expect(await newer.call('send', 'first', 'work*1', wait)).toMatchObject({
       status: 'completed',
@@ -181,10 +181,14 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     });
     const rows = await Promise.all(stores.map((store) => store.find('s')));
     expect(rows.map((row) => row?.requires)).toEqual(rows.map(() => 1));
+    const [{ newest } = { newest: 0 }] = await query<{ newest: number }>(
+      `select max(version) as newest from "${place.schema}".migrations`,
+    );
+    expect(newest).toBeGreaterThan(3);
     const versions = await query(
       `select array_agg(version order by version) as all from "${place.schema}".migrations`,
     );
-    expect(versions).toEqual([{ all: [1, 2, 3, 4] }]);
+    expect(versions).toEqual([{ all: Array.from({ length: newest }, (_, i) => i + 1) }]);
     expect(await older.call('send', 's', 'work*1', wait)).toMatchObject({ status: 'completed' });
   }, 30_000);
 });

@@ -190,7 +190,7 @@ describe.each(['prune', 'expire'] as const)('%s in SQLite', (work) => {
         `${sends} statements of another store, the slowest ${Math.round(slowest)} ms`,
     );
     expect(result.sessions).toBe(ids.length);
-    expect(batches.length).toBeGreaterThan(ids.length * 2);
+    expect(batches.length).toBeGreaterThan(ids.length / 2);
     // 50 ms on a machine that does nothing else
     expect(longest).toBeLessThan(400);
     expect(slowest).toBeLessThan(1_000);

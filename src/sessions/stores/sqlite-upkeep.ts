@@ -45,8 +45,8 @@ export interface SqliteUpkeep {
 export const SLICE_MS = 8;
 const MOST_SESSIONS = 20;
 const PAGE = 500;
-/** Steps of a session that is not deleted in one transaction. */
-const LONG = 100;
+/** Steps, messages and events of a session that is not deleted in one transaction. */
+const LONG = 300;
 
 /** Upkeep over many sessions, in pieces that are short whatever the sessions hold. */
 export function upkeep(db: SqliteDatabase): SqliteUpkeep {
@@ -59,7 +59,7 @@ export function upkeep(db: SqliteDatabase): SqliteUpkeep {
     `${place} WHERE owner = ? AND (updated_at, id) > (?, ?) AND updated_at < ? ${order}`,
   );
   const find = db.prepare(
-    `SELECT key, phase, phase = 'idle' AND step_count > ${LONG} AS isLong, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
+    `SELECT key, phase, phase = 'idle' AND step_count + message_count + seq > ${LONG} AS isLong, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
      ORDER BY era DESC, position DESC LIMIT 1), '') AS executionId FROM sessions
      WHERE id = ? AND updated_at < ? AND requires <= ${READS}`,
   );
