@@ -118,8 +118,11 @@ export function sameJson(a: unknown, b: unknown): boolean {
 /** The body of a fenced code block that is the whole text, else the text itself, trimmed. */
 export function withoutFence(text: string): string {
   const trimmed = text.trim();
-  const fenced = /^```[\w-]*\r?\n?([\s\S]*?)\r?\n?```$/.exec(trimmed);
-  return (fenced?.[1] ?? trimmed).trim();
+  const start = /^```[\w-]*/.exec(trimmed)?.[0].length ?? 0;
+  const end = trimmed.length - 3;
+  return start > 0 && start <= end && trimmed.endsWith('```')
+    ? trimmed.slice(start, end).trim()
+    : trimmed;
 }
 
 /** `\n` is over with its second letter, `\u00e9` with its sixth. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ContentHold, isCallLeak, looksLikeToolCall } from './content-guard.ts';
 
@@ -166,5 +167,57 @@ describe('ContentHold', () => {
   it('holds blank text until something follows', () => {
     expect(show(' ', '\n', ' ')).toEqual({ shown: '', held: ' \n ' });
     expect(show(' ', '\n', 'Hi')).toEqual({ shown: ' \nHi', held: '' });
+  });
+
+  it('shows and holds the same of a text, however it is split', () => {
+    const unit = fc.constantFrom(
+      ...'{}[]"`\\ \n,:1tru e\ud83d\ude00a',
+      '```',
+      '```json\n',
+      '{"a":',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.array(fc.nat({ max: 5 })), (text, sizes) => {
+        const pieces: string[] = [];
+        let at = 0;
+        for (const size of sizes) pieces.push(text.slice(at, (at += size)));
+        pieces.push(text.slice(at));
+        expect(show(...pieces)).toEqual(show(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each<[string, string]>([
+    ['an open string', `{"a":"${'word '.repeat(4_000)}`],
+    ['backslashes', `{"a":"${'\\'.repeat(20_000)}`],
+    ['open lists', '['.repeat(20_000)],
+    ['blanks', ' '.repeat(20_000)],
+    ['blanks in a fence', `\`\`\`json\n${' '.repeat(20_000)}`],
+    ['a long language', `\`\`\`${'a'.repeat(20_000)}`],
+    ['closed JSON and blanks', `{}${' '.repeat(20_000)}`],
+  ])('D92: looks at each character of %s once', (_case, text) => {
+    // all that it does with text goes through these two
+    let looked = 0;
+    const { trimStart, charAt } = String.prototype;
+    const hold = new ContentHold();
+    try {
+      Object.assign(String.prototype, {
+        trimStart(this: string) {
+          looked += this.length;
+          return trimStart.call(this);
+        },
+        charAt(this: string, at: number) {
+          looked += 1;
+          return charAt.call(this, at);
+        },
+      });
+      for (let at = 0; at < text.length; at++) hold.push(text.slice(at, at + 1));
+    } finally {
+      Object.assign(String.prototype, { trimStart, charAt });
+    }
+    expect(hold.release()).toBe(text);
+    expect(looked).toBeGreaterThanOrEqual(text.length);
+    expect(looked).toBeLessThanOrEqual(2 * text.length);
   });
 });

@@ -65,32 +65,29 @@ function namedCall(value: unknown): NamedCall | null {
   return { name, args: parsed.ok ? parsed.value : args };
 }
 
-/** Holds back streamed text that begins like JSON until it can no longer be a leaked call. */
+/** Holds back streamed text that begins like JSON until it can no longer be a leaked call. Reads each character once. */
 export class ContentHold {
-  #held = '';
+  // joined when it is released: to look into the text so far would cost its whole length with every delta
+  #held: string[] = [];
   #open = false;
   #scanner: JsonScanner | null = null;
 
   /** What may be shown now: '' while the text is still held. */
   push(text: string): string {
     if (this.#open) return text;
-    this.#held += text;
-    const start = this.#held.trimStart();
-    if (start === '' || (start.length < 3 && '```'.startsWith(start))) return '';
-    const begins = start[0] === '{' || start[0] === '[' || start.startsWith('```');
-    if (begins) {
-      const fed = this.#scanner === null ? start : text;
-      this.#scanner ??= new JsonScanner();
-      if (this.#scanner.feed(fed)) return '';
-    }
-    return this.release();
+    if (text === '') return '';
+    this.#held.push(text);
+    const fed = this.#scanner === null ? text.trimStart() : text;
+    if (fed === '') return '';
+    this.#scanner ??= new JsonScanner();
+    return this.#scanner.feed(fed) ? '' : this.release();
   }
 
   /** Shows what was held; from now on nothing is. */
   release(): string {
-    const text = this.#held;
+    const text = this.#held.join('');
     this.#open = true;
-    this.#held = '';
+    this.#held = [];
     return text;
   }
 }
@@ -107,18 +104,18 @@ class JsonScanner {
 
   /** False once the text cannot be one JSON value any more. */
   feed(text: string): boolean {
-    for (const char of text) if (!this.#accepts(char)) return false;
+    for (let i = 0; i < text.length; i++) if (!this.#accepts(text.charAt(i))) return false;
     return true;
   }
 
   #accepts(char: string): boolean {
-    if (this.#depth === 0 && !this.#closed) return this.#acceptsOpening(char);
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
       else if (char === '\\') this.#escaped = true;
       else if (char === '"') this.#inString = false;
       return true;
     }
+    if (this.#depth === 0 && !this.#closed) return this.#acceptsOpening(char);
     if (/\s/.test(char)) return true;
     if (this.#closed) return char === '`';
     if (this.#afterBrace) {
@@ -133,8 +130,10 @@ class JsonScanner {
   }
 
   #acceptsOpening(char: string): boolean {
-    if (char === '{' || char === '[') return this.#descend(char);
     if (char === '`') return ++this.#ticks <= 3;
+    // one or two ticks are inline code
+    if (this.#ticks === 1 || this.#ticks === 2) return false;
+    if (char === '{' || char === '[') return this.#descend(char);
     // right behind the ticks a fence may name its language, and then the JSON has to begin
     if (!/\s/.test(char)) return this.#ticks === 3 && !this.#languageOver && /[\w-]/.test(char);
     this.#languageOver = true;
