@@ -75,7 +75,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:append-only|cancellation)\.ts|(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)|@cfworker/,
+        test: /src\/(?:(?:append-only|cancellation)\.ts|(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],

@@ -90,7 +90,6 @@ describe('the shape of the sources', () => {
         ),
     );
     expect([...new Set(used)].toSorted()).toEqual([
-      '@cfworker/json-schema in tools/schema.ts',
       '@hono/node-server in server/node-listener.ts',
       '@photostructure/sqlite in sessions/stores/sqlite-database.ts',
       'commander in cli/program.ts',

@@ -1,6 +1,7 @@
-import { Validator } from '@cfworker/json-schema';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord, type JsonObject } from '../json.ts';
+import { SchemaProblem } from './json-schema/check.ts';
+import { compileSchema } from './json-schema/compile-schema.ts';
 
 interface Issue {
   readonly message: string;
@@ -49,7 +50,7 @@ export function readySchema(what: string, schema: AnySchema, jsonSchema?: JsonSc
       'invalid_option',
       `${what} got ${show(schema)}, expected a Standard Schema (zod, valibot, arktype) or a JSON Schema object.`,
     );
-  return { jsonSchema: schema, check: jsonSchemaCheck(schema) };
+  return { jsonSchema: schema, check: jsonSchemaCheck(what, schema) };
 }
 
 const isStandard = (schema: AnySchema): schema is StandardSchema =>
@@ -98,16 +99,20 @@ function issueText({ path, message }: Issue): string {
   return keys.length > 0 ? `${keys.join('.')}: ${message}` : message;
 }
 
-function jsonSchemaCheck(schema: JsonSchema): ReadySchema['check'] {
-  const validator = new Validator(schema, '2020-12', false);
-  return (value) => {
-    const { valid, errors } = validator.validate(value);
-    if (valid) return { ok: true, value };
-    const leaves = errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
-    const texts = leaves.map(({ instanceLocation, error }) => {
-      const path = instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.');
-      return path ? `${path}: ${error}` : error;
-    });
-    return { ok: false, message: texts.join(' ') };
-  };
+function jsonSchemaCheck(what: string, schema: JsonSchema): ReadySchema['check'] {
+  try {
+    const problemsOf = compileSchema(schema);
+    return (value) => {
+      const problems = problemsOf(value);
+      return problems.length === 0
+        ? { ok: true, value }
+        : { ok: false, message: problems.join(' ') };
+    };
+  } catch (error) {
+    if (!(error instanceof SchemaProblem)) throw error;
+    throw new AgentError(
+      'invalid_option',
+      `${what} has a JSON Schema that cannot be checked: ${error.message}. Change it, or check the value in the tool.`,
+    );
+  }
 }

@@ -1,0 +1,321 @@
+import { Validator, type Schema } from '@cfworker/json-schema';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileSchema } from './compile-schema.ts';
+
+const key = fc.constantFrom('a', 'b', 'c');
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', maxDepth: 4 },
+    fc.constantFrom(null, true, 0, 1, 2, 1.5, '', 'a', 'ab', '2024-01-01'),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+const schemas = fc.letrec<{ schema: Schema | boolean }>((tie) => {
+  const list = fc.array(tie('schema'), { minLength: 1, maxLength: 3 });
+  return {
+    schema: fc.oneof(
+      { depthSize: 'small', maxDepth: 4 },
+      fc.constantFrom<Schema | boolean>(
+        true,
+        false,
+        {},
+        { type: 'string' },
+        { type: ['number', 'null'] },
+        { type: 'integer' },
+        { $ref: '#/$defs/node' },
+        { $ref: '#leaf' },
+        { $ref: 'other' },
+        { pattern: '^a+b*$' },
+        { format: 'date' },
+      ),
+      fc
+        .array(
+          fc.oneof(
+            ...Object.entries({
+              type: fc.constantFrom('object', 'array', 'string', 'number'),
+              properties: fc.dictionary(key, tie('schema'), { maxKeys: 3 }),
+              patternProperties: fc.dictionary(fc.constantFrom('a|b', '^c'), tie('schema')),
+              additionalProperties: tie('schema'),
+              required: fc.array(key, { maxLength: 2 }),
+              propertyNames: fc.constant({ maxLength: 1, enum: ['a', 'b'] }),
+              minProperties: fc.constantFrom(1, 2),
+              prefixItems: list,
+              items: tie('schema'),
+              contains: tie('schema'),
+              uniqueItems: fc.boolean(),
+              maxItems: fc.constantFrom(1, 2),
+              minLength: fc.constantFrom(1, 2),
+              minimum: fc.constantFrom(1, 2),
+              exclusiveMaximum: fc.constantFrom(1, 2),
+              multipleOf: fc.constantFrom(0.5, 2),
+              enum: fc.array(json, { minLength: 1, maxLength: 3 }),
+              const: json,
+              anyOf: list,
+              allOf: list,
+              oneOf: list,
+              not: tie('schema'),
+              if: tie('schema'),
+              // oxlint-disable-next-line unicorn/no-thenable -- a keyword
+              then: tie('schema'),
+              else: tie('schema'),
+              dependentSchemas: fc.dictionary(key, tie('schema'), { maxKeys: 1 }),
+              dependentRequired: fc.dictionary(key, fc.array(key, { maxLength: 1 }), {
+                maxKeys: 1,
+              }),
+            }).map(([name, value]) => fc.tuple(fc.constant(name), value)),
+          ),
+          { minLength: 1, maxLength: 3 },
+        )
+        .map((entries) => Object.fromEntries(entries) as Schema),
+    ),
+  };
+}).schema;
+
+const $defs = {
+  node: { type: ['object', 'array', 'string'], properties: { a: { $ref: '#/$defs/node' } } },
+  leaf: { $anchor: 'leaf', type: ['number', 'boolean'] },
+  other: { $id: 'other', $defs: { inner: { minLength: 2 } }, $ref: '#/$defs/inner' },
+};
+
+describe('compileSchema', () => {
+  it('says what the validator before it said', () => {
+    fc.assert(
+      fc.property(schemas, fc.array(json, { minLength: 1, maxLength: 4 }), (part, values) => {
+        const schema = { allOf: [part], $defs } as Schema;
+        const problemsOf = compileSchema(structuredClone(schema));
+        const reference = new Validator(structuredClone(schema), '2020-12', false);
+        for (const value of values) {
+          const { valid } = reference.validate(value);
+          expect(problemsOf(value).length === 0, JSON.stringify(value)).toBe(valid);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it.each<[string, unknown, unknown, RegExp | null]>([
+    [
+      'what anyOf looked at',
+      {
+        anyOf: [{ properties: { a: true } }, { required: ['b'], properties: { b: true } }],
+        unevaluatedProperties: false,
+      },
+      { a: 1, b: 2 },
+      null,
+    ],
+    [
+      'what a failed part looked at',
+      {
+        anyOf: [{ properties: { a: true } }, { required: ['z'], properties: { b: true } }],
+        unevaluatedProperties: false,
+      },
+      { a: 1, b: 2 },
+      /"b" does not match unevaluated/,
+    ],
+    [
+      'what a reference looked at',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { properties: { a: true } } },
+        unevaluatedProperties: false,
+      },
+      { a: 1, b: 2 },
+      /"b"/,
+    ],
+    [
+      'the same reference twice',
+      {
+        allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }],
+        $defs: { a: { properties: { a: true } } },
+        unevaluatedProperties: false,
+      },
+      { a: 1 },
+      null,
+    ],
+    [
+      'what a neighbor looked at',
+      { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] },
+      { a: 1 },
+      /"a"/,
+    ],
+    [
+      'what an if looked at',
+      { if: { properties: { a: { const: 1 } }, required: ['a'] }, unevaluatedProperties: false },
+      { a: 1 },
+      null,
+    ],
+    [
+      'items that contains looked at',
+      { contains: { type: 'string' }, unevaluatedItems: { type: 'number' } },
+      ['a', 1],
+      null,
+    ],
+    [
+      'items behind the first',
+      { prefixItems: [true], unevaluatedItems: false },
+      [1, 2],
+      /^1: False boolean schema\.$/,
+    ],
+    ['too many that match', { contains: { const: 1 }, maxContains: 1 }, [1, 1], /at most 1 items/],
+    ['none that match, where none is needed', { contains: { const: 1 }, minContains: 0 }, [], null],
+    [
+      'a list of items, as older schemas have it',
+      { items: [{ type: 'string' }], additionalItems: { type: 'number' } },
+      ['a', 'b'],
+      /^1: Instance type "string"/,
+    ],
+    [
+      'dependencies, as older schemas have them',
+      { dependencies: { a: ['b'] } },
+      { a: 1 },
+      /has "a" but does not have "b"/,
+    ],
+    ['a schema that is itself', { $ref: '#' }, 1, null],
+    [
+      'schemas that lead to each other',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
+      },
+      {},
+      null,
+    ],
+    [
+      'a reference to an id inside',
+      { $id: 'https://example.com/x', $defs: { y: { $id: 'y', type: 'string' } }, $ref: 'y' },
+      1,
+      /"string"/,
+    ],
+    [
+      'a dynamic anchor',
+      { $dynamicRef: '#node', $defs: { n: { $dynamicAnchor: 'node', type: 'string' } } },
+      1,
+      /"string"/,
+    ],
+    [
+      'a pointer with odd keys',
+      { $ref: '#/$defs/a%20b~1c%25', $defs: { 'a b/c%': { type: 'string' } } },
+      1,
+      /"string"/,
+    ],
+    [
+      'properties with names of keywords',
+      {
+        properties: { const: { $ref: '#/$defs/default' } },
+        $defs: { default: { type: 'string' } },
+      },
+      { const: 1 },
+      /^const: /,
+    ],
+    [
+      'keys that every object inherits',
+      { properties: { a: true }, additionalProperties: false },
+      JSON.parse('{"toString":1}'),
+      /toString/,
+    ],
+    [
+      'required keys that every object inherits',
+      { required: ['constructor'] },
+      {},
+      /"constructor"/,
+    ],
+    [
+      'a lone half of a pair as a key',
+      { additionalProperties: { type: 'string' } },
+      { '\ud800': 1 },
+      /Instance type/,
+    ],
+    [
+      'what JSON cannot hold',
+      { properties: { a: true, b: {} } },
+      { b: undefined },
+      /Instances of "undefined" type are not supported/,
+    ],
+    [
+      'why no part fits',
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      1,
+      /any subschemas\. .*"string"\. .*"null"/,
+    ],
+    [
+      'one that was asked quietly before',
+      { if: { $ref: '#/$defs/s' }, else: { $ref: '#/$defs/s' }, $defs: { s: { type: 'string' } } },
+      1,
+      /Expected "string"/,
+    ],
+    [
+      'a format with a bound',
+      { format: 'email' },
+      'a'.repeat(400),
+      /format "email": it has 400 characters, at most 318 fit/,
+    ],
+    ['no format that it knows', { format: 'constructor' }, 'a', null],
+  ])('knows %s', (_case, schema, value, problem) => {
+    const problems = compileSchema(structuredClone(schema))(value).join(' ');
+    if (problem) expect(problems).toMatch(problem);
+    else expect(problems).toBe('');
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['an unknown reference', { $ref: '#/$defs/none' }, /\$ref "#\/\$defs\/none" names no schema/],
+    ['a reference to what objects inherit', { $ref: '#/constructor' }, /names no schema/],
+    [
+      'a pattern that is none',
+      { properties: { a: { pattern: '(' } } },
+      /pattern "\(" cannot be used/,
+    ],
+    ['a pattern of keys that is none', { patternProperties: { '(': true } }, /cannot be used/],
+  ])('refuses %s at once', (_case, schema, message) => {
+    expect(() => compileSchema(schema)).toThrow(message);
+  });
+
+  it('D92: references that branch are asked once for each value', () => {
+    const branch = (name: string): unknown => ({
+      anyOf: [1, 2].map(() => ({
+        properties: { a: { $ref: `#/$defs/${name}` } },
+        required: ['a'],
+        type: 'object',
+      })),
+    });
+    let value: unknown = { a: 'end' };
+    for (let i = 0; i < 60; i++) value = { a: value };
+    const schema = {
+      $defs: { n: { anyOf: [{ type: 'null' }, branch('n'), branch('n')] } },
+      $ref: '#/$defs/n',
+    };
+    expect(compileSchema(schema)(value)).not.toEqual([]);
+    const chain = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [
+        `n${i}`,
+        { allOf: [1, 2].map(() => ({ $ref: `#/$defs/n${i + 1}` })), unevaluatedProperties: true },
+      ]),
+    );
+    const long = { $defs: { ...chain, n60: { type: 'object' } }, $ref: '#/$defs/n0' };
+    expect(compileSchema(long)({ x: 1 })).toEqual([]);
+    expect(compileSchema(long)('text')).not.toEqual([]);
+  });
+
+  it('D92: no item is compared with all others', () => {
+    const problemsOf = compileSchema({ uniqueItems: true });
+    const items = Array.from({ length: 100_000 }, (_, i) => ({ id: i, odd: i % 2 === 1 }));
+    expect(problemsOf(items)).toEqual([]);
+    expect(problemsOf([...items, { odd: true, id: 1 }])).toEqual([
+      'Duplicate items at indexes 1 and 100000.',
+    ]);
+    expect(problemsOf([1, '1', [1], ['1'], { a: 1 }, null, 'null', true])).toEqual([]);
+  });
+
+  it('D92: says little about much that is wrong', () => {
+    const problemsOf = compileSchema({
+      additionalProperties: { items: { type: 'string' } },
+      propertyNames: { maxLength: 10 },
+    });
+    const value = { ['k'.repeat(100_000)]: Array.from({ length: 100_000 }, (_, i) => i) };
+    const problems = problemsOf(value);
+    expect(problems).toHaveLength(10);
+    expect(problems.join(' ').length).toBeLessThan(4_000);
+  });
+});

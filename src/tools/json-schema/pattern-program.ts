@@ -1,0 +1,112 @@
+import type { PatternNode } from './parse-pattern.ts';
+
+/** One state of the automaton: it eats a character, waits for an edge, or splits. */
+export type Op =
+  | { readonly op: 'eat'; readonly source: string; next: number }
+  | { readonly op: 'edge'; readonly of: '^' | '$' | '\\b' | '\\B'; next: number }
+  | { readonly op: 'look'; readonly program: Program; readonly isNegative: boolean; next: number }
+  | { readonly op: 'split'; readonly to: number[] }
+  | { readonly op: 'end' };
+
+/** An automaton that reads in one direction; its first state is `start`. */
+export interface Program {
+  readonly ops: readonly Op[];
+  readonly start: number;
+  readonly isBackward: boolean;
+}
+
+/** States that one pattern may take: each of them is work for every character. */
+const MOST_STATES = 2_000;
+
+/** The automaton of a tree, reading forward or backward; null if it is too large. */
+export function programOf(tree: PatternNode, isBackward: boolean): Program | null {
+  const ops: Op[] = [{ op: 'end' }];
+  const add = (op: Op): number => {
+    if (ops.length >= MOST_STATES) throw new TooLarge();
+    return ops.push(op) - 1;
+  };
+
+  /** The first state of `node` when `next` follows it. */
+  const made = (node: PatternNode, next: number): number => {
+    if (node.kind === 'one') return add({ op: 'eat', source: node.source, next });
+    if (node.kind === 'edge') return add({ op: 'edge', of: node.of, next });
+    if (node.kind === 'any')
+      return add({ op: 'split', to: node.items.map((item) => made(item, next)) });
+    if (node.kind === 'all')
+      // what comes last in reading order is made first
+      return (isBackward ? node.items : node.items.toReversed()).reduce(
+        (behind, item) => made(item, behind),
+        next,
+      );
+    if (node.kind === 'repeat') return repeated(node, next);
+    // behind a place is read forward, ahead of it backward: both end at that place
+    const program = programOf(node.item, !node.isBehind);
+    if (program === null) throw new TooLarge();
+    return add({ op: 'look', program, isNegative: node.isNegative, next });
+  };
+  const repeated = (
+    { item, least, most }: Extract<PatternNode, { kind: 'repeat' }>,
+    next: number,
+  ): number => {
+    let first = next;
+    if (most === Infinity) {
+      const loop: Op = { op: 'split', to: [next] };
+      first = add(loop);
+      loop.to.push(made(item, first));
+    } else
+      for (let i = least; i < most; i++)
+        first = add({ op: 'split', to: [next, made(item, first)] });
+    for (let i = 0; i < least; i++) {
+      const before = made(item, first);
+      if (before === first) break; // nothing to repeat
+      first = before;
+    }
+    return first;
+  };
+
+  try {
+    return { start: made(tree, 0), ops, isBackward };
+  } catch (error) {
+    if (error instanceof TooLarge) return null;
+    throw error;
+  }
+}
+
+class TooLarge extends Error {}
+
+/** Characters that may follow a part of several lengths in a plain pattern: each of its lengths is tried with them. */
+const MOST_BEHIND = 32;
+
+/**
+ * Whether the engine's own matcher, which goes back and tries again, is linear too: it begins at one place, and at most
+ * one part may have several lengths, with little behind it.
+ */
+export function isPlain(tree: PatternNode): boolean {
+  if (tree.kind !== 'all') return false;
+  const [first, ...rest] = tree.items;
+  if (first?.kind !== 'edge' || first.of !== '^') return false;
+  const open = rest.findIndex((item) => lengthOf(item) === null);
+  if (open === -1) return true;
+  const behind = rest.slice(open + 1).map(lengthOf);
+  const part = rest[open];
+  return (
+    part?.kind === 'repeat' &&
+    lengthOf(part.item) !== null &&
+    behind.reduce<number>((sum, length) => sum + (length ?? Infinity), 0) <= MOST_BEHIND
+  );
+}
+
+/** How many characters a part reads; null if that may vary. */
+function lengthOf(node: PatternNode): number | null {
+  if (node.kind === 'one') return 1;
+  if (node.kind === 'edge') return 0;
+  if (node.kind === 'repeat') {
+    const length = node.least === node.most ? lengthOf(node.item) : null;
+    return length === null ? null : length * node.least;
+  }
+  if (node.kind !== 'all') return null;
+  const lengths = node.items.map(lengthOf);
+  return lengths.includes(null)
+    ? null
+    : lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+}
