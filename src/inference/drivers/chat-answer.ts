@@ -25,6 +25,7 @@ export class ChatAnswer {
   readonly #stream: ChatStream;
   #isDone = false;
   #failure: AgentError | null = null;
+  #strayRead = 0;
 
   constructor(origin: AnswerOrigin) {
     this.#origin = origin;
@@ -63,13 +64,17 @@ export class ChatAnswer {
 
   #takeAll(events: readonly SseEvent[]): InferenceChunk[] {
     const [only] = events;
-    if (events.length === 1 && only && this.#sse.stray === '') return this.#take(only);
+    if (events.length === 1 && only && this.#sse.stray.length === this.#strayRead)
+      return this.#take(only);
     const chunks: InferenceChunk[] = [];
     for (const event of events) {
       if (this.#isDone) break;
       chunks.push(...this.#take(event));
     }
-    if (!this.#isDone && this.#sse.stray !== '') this.#takeStray(this.#sse.stray.trim());
+    const { stray } = this.#sse;
+    // only what is new can have made it whole
+    if (!this.#isDone && stray.length > this.#strayRead) this.#takeStray(stray.trim());
+    this.#strayRead = stray.length;
     return chunks;
   }
 

@@ -97,8 +97,9 @@ const isStatus = (value: number): boolean => Number.isInteger(value) && value >=
 
 /** An HTML page or a bare line, as one short sentence. */
 function plainText(raw: string): string | null {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(raw)?.[1];
-  const words = (title ?? raw.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ').trim();
+  // a tag ends at the next bracket of either kind, so that none is looked for twice
+  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(raw)?.[1];
+  const words = (title ?? raw.replaceAll(/<[^<>]*>/g, ' ')).replaceAll(/\s+/g, ' ').trim();
   return words === '' ? null : words.slice(0, 300);
 }
 

@@ -9,8 +9,8 @@ interface GrowingCall {
   args: string;
   /** Arguments that came before the name. */
   untold: string;
-  /** Whether the last piece of them ended with a brace. */
-  isClosed: boolean;
+  /** How far the arguments are: text inside of an open object is not parsed with every piece. */
+  readonly shape: JsonShape;
   /** Position among the calls that have a name; -1 until then. */
   place: number;
   extra: unknown;
@@ -24,6 +24,7 @@ export class GrowingCalls {
   readonly #calls: GrowingCall[] = [];
   /** The call that pieces with this index belong to now. */
   readonly #byIndex: Map<number, GrowingCall> = new Map();
+  readonly #byId: Map<string, GrowingCall> = new Map();
   #named = 0;
 
   /** One delta's list of pieces. */
@@ -72,11 +73,14 @@ export class GrowingCalls {
     const name = string(fn['name']);
     const args = argumentText(fn['arguments']);
     const call = this.#callFor(piece['index'], id, name, args, neighbour);
-    call.id ||= id;
+    if (call.id === '' && id !== '') {
+      call.id = id;
+      if (!this.#byId.has(id)) this.#byId.set(id, call);
+    }
     call.name ||= name;
     call.args += args;
     call.untold += args;
-    if (args !== '') call.isClosed = args.trimEnd().endsWith('}');
+    call.shape.read(args);
     call.extra = piece['extra_content'] ?? call.extra;
     this.#tell(call, out);
   }
@@ -101,12 +105,12 @@ export class GrowingCalls {
     if (typeof number === 'number' && Number.isInteger(number)) {
       const known = this.#byIndex.get(number);
       if (known && continues(known, id, name, args, known.id === '')) return known;
-      const other = known && id !== '' ? this.#calls.find((call) => call.id === id) : undefined;
+      const other = known ? this.#byId.get(id) : undefined;
       const call = other ?? this.#begin();
       this.#byIndex.set(number, call);
       return call;
     }
-    const same = id === '' ? undefined : this.#calls.find((call) => call.id === id);
+    const same = this.#byId.get(id);
     if (same) return same;
     const goesOn = neighbour !== undefined && continues(neighbour, id, name, args, true);
     return goesOn ? neighbour : this.#begin();
@@ -118,7 +122,7 @@ export class GrowingCalls {
       name: '',
       args: '',
       untold: '',
-      isClosed: false,
+      shape: new JsonShape(),
       place: -1,
       extra: null,
     };
@@ -145,10 +149,41 @@ function continues(
   return !(
     mayBegin &&
     args.trimStart().startsWith('{') &&
-    args !== call.args &&
-    call.isClosed &&
-    isWhole(call.args)
+    call.shape.isWhole(call.args) &&
+    args !== call.args
   );
+}
+
+/** Follows braces and strings of a text that grows, so that only what may be whole is parsed, and that once. */
+class JsonShape {
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  #hasBegun = false;
+  /** What was closed and yet no JSON stays so, whatever follows. */
+  #isBroken = false;
+
+  read(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const char = text.charAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#inString) {
+        if (char === '\\') this.#isEscaped = true;
+        else if (char === '"') this.#inString = false;
+      } else if (char === '"') this.#inString = true;
+      else if (char === '{') {
+        this.#depth += 1;
+        this.#hasBegun = true;
+      } else if (char === '}') this.#depth -= 1;
+    }
+  }
+
+  /** Whether all that was read, which is `text`, is an object. */
+  isWhole(text: string): boolean {
+    if (this.#isBroken || !this.#hasBegun || this.#inString || this.#depth > 0) return false;
+    this.#isBroken = !isWhole(text);
+    return !this.#isBroken;
+  }
 }
 
 const isWhole = (args: string): boolean => {

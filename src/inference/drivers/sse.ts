@@ -5,8 +5,8 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** More than any error body; what lies beyond is no message for anybody. */
-const LONGEST_STRAY = 65_536;
+/** More than the body of an error has; it is read again with every line of it. */
+const LONGEST_STRAY = 16_384;
 
 /** Cuts a byte stream into server-sent events, wherever the reads fall, also inside a character. */
 export class SseReader {
@@ -21,6 +21,7 @@ export class SseReader {
     },
   });
   #raw = '';
+  #skipsLf = false;
   #hasEvents = false;
   #stray = '';
 
@@ -49,7 +50,7 @@ export class SseReader {
 
   #take(text: string): readonly SseEvent[] {
     if (!this.#hasEvents) this.#raw += text;
-    this.#parser.feed(text);
+    this.#parser.feed(this.#withLineFeeds(text));
     const events = this.#events;
     if (events.length === 0) return events;
     this.#events = [];
@@ -58,5 +59,13 @@ export class SseReader {
       this.#raw = '';
     }
     return events;
+  }
+
+  /** The parser looks for both kinds of line ends with every line, all the way to the end of what it was given. */
+  #withLineFeeds(text: string): string {
+    // the second half of a line end whose first half came before
+    const rest = this.#skipsLf && text.startsWith('\n') ? text.slice(1) : text;
+    if (text !== '') this.#skipsLf = text.endsWith('\r');
+    return rest.includes('\r') ? rest.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : rest;
   }
 }
