@@ -32,6 +32,7 @@ const shared = new Set([
   'json-pointer.ts',
   'json.ts',
   'pacing.ts',
+  'sentence.ts',
   'sha256.ts',
   'visible-text.ts',
 ]);

@@ -22,6 +22,7 @@ import type { Journal } from './journal.ts';
 import type { Run } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 import { runCalls } from './tool-calls.ts';
+import { withoutFullStop } from '../sentence.ts';
 
 /** Called after each step; the loop waits for it. */
 export type AfterStep = (state: AgentState) => Promise<void>;
@@ -77,7 +78,7 @@ const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
 /** In a session a mistake ends the run as failed, from what is written down: it would only be repeated otherwise. */
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
-  const reason = messageOf(error).replace(/\.$/, '');
+  const reason = withoutFullStop(messageOf(error));
   forbid(run, 'SessionRuntime', reason, 'mend the cause, then send a new message.');
 }
 

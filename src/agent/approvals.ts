@@ -10,6 +10,7 @@ import { checkAnswer, type Answers, type GivenAnswer } from './approval-answer.t
 import { maskedPath } from './edited-args.ts';
 import { familyRedactor } from './family-redactor.ts';
 import { checkAgentName, definitionOf } from './nested-agent.ts';
+import { sentence } from '../sentence.ts';
 
 /** An answer that is known to be for a call with these arguments. */
 export type BoundAnswer = GivenAnswer & { readonly executionId: string; readonly argsHash: string };
@@ -109,7 +110,7 @@ class Binding {
       if (typeof args === 'string') throw badEdit(call, args);
       this.#checkMarks(call, args);
       const checked = await tool.check(args);
-      if (!checked.ok) throw badEdit(call, `${checked.message}.`);
+      if (!checked.ok) throw badEdit(call, sentence(checked.message));
     }
   }
 

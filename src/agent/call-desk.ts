@@ -22,6 +22,7 @@ import { NestedPause, runNested } from './nested-agent.ts';
 import { checkpointOf } from './pause-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { sentence } from '../sentence.ts';
 
 /** Writes down what becomes of one call, and tells the listeners. */
 export class CallDesk {
@@ -237,7 +238,7 @@ export class CallDesk {
 
   close(kind: ToolResultKind, value: JsonValue, error: ErrorRecord | null = null): void {
     const { events } = this.#run;
-    const { id, name } = this.call;
+    const { id, name, args, argsRaw } = this.call;
     const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
     const durationMs = Math.round(took * 1000) / 1000;
     const plain: ToolResult = error
@@ -256,6 +257,8 @@ export class CallDesk {
       durationMs,
       result: events.redacted(value),
       ...(this.#approval && { approval: this.#approval }),
+      // nobody was told that it began
+      ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
     });
   }
 }
@@ -278,4 +281,4 @@ export const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<bool
   run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
 export const badArguments = (name: string, message: string): string =>
-  `The arguments of "${name}" do not fit: ${message}. Call it again with arguments that match its schema.`;
+  `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;

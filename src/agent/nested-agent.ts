@@ -17,6 +17,7 @@ import { since, spendingOf } from './family-shares.ts';
 import { startExecution, takeUp } from './open-run.ts';
 import { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { sentence } from '../sentence.ts';
 
 /** Agents may call agents, but not without end. */
 const MAX_DEPTH = 8;
@@ -106,7 +107,7 @@ function valueOf(ended: AgentState, name: string): unknown {
   if (ended.status === 'completed') return toJsonValue(ended.output);
   if (ended.status === 'stopped') return { stopped: ended.stopReason, text: lastText(ended) };
   const why = ended.lastContinuationOutcome?.decisive?.reason ?? 'it failed';
-  throw new Error(`The agent behind "${name}" failed: ${why}.`);
+  throw new Error(`The agent behind "${name}" failed: ${sentence(why)}`);
 }
 
 /** The last words of an execution: a step that only called tools has none. */

@@ -5,6 +5,7 @@ import type { ReadySchema } from '../tools/schema.ts';
 import { syntheticMessage } from './judge-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { sentence } from '../sentence.ts';
 
 /**
  * Checks a final answer against the response format. A mismatch is an error of the step, and the model is told;
@@ -18,7 +19,7 @@ export async function checkFormat(run: Run, draft: StepDraft): Promise<void> {
   if (problem === null || draft.softLanding !== null) return;
   // an answer that was cut off ends the run by its finish reason, which says more
   if (run.agent.finishReasons.includes(draft.finishReason ?? '')) return;
-  const message = `The answer does not match the response format: ${problem}.`;
+  const message = `The answer does not match the response format: ${sentence(problem)}`;
   (draft.extraErrors ??= []).push(
     run.record({ type: 'validation', code: 'response_format_mismatch', message }),
   );

@@ -5,6 +5,7 @@ import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { badArguments, CallDesk, needsApproval } from './call-desk.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
+import { sentence } from '../sentence.ts';
 
 /** How many calls of one step run at the same time. */
 const CONCURRENCY = 8;
@@ -86,7 +87,7 @@ export function sealOpenCalls(run: Run, draft: StepDraft): void {
     else
       desk.close(
         'aborted',
-        `Not finished: ${cause?.reason ?? run.stopRequest?.reason ?? 'stopped'}.`,
+        `Not finished: ${sentence(cause?.reason ?? run.stopRequest?.reason ?? 'stopped')}`,
       );
   }
 }

@@ -3,6 +3,7 @@ import type { Remedy } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { EventOf } from '../events/agent-event.ts';
 import type { StopPayload } from './envelope.ts';
+import { sentence } from '../sentence.ts';
 
 const openings: Readonly<Record<StopReason, string>> = {
   completed: 'Done',
@@ -22,8 +23,6 @@ export function stopMessage(outcome: ContinuationOutcome | null, status: string)
   const opening = openings[outcome.stopReason ?? 'completed'] ?? 'Stopped';
   return `${opening}: ${sentence(outcome.decisive?.reason ?? 'there was nothing to do')}`;
 }
-
-const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** What a run waits for, and what lets it go on. */
 export function pausePayload(event: EventOf<'AgentPaused'>): StopPayload {

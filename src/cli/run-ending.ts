@@ -7,11 +7,14 @@ import { exitCodes } from './exit-codes.ts';
 import { costText, oneLine, shortId, askedText } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
+import { sentence } from '../sentence.ts';
 
 /** "Stopped because … — it would go on if …." */
 export function stopLine({ lead, because, goOnIf }: StopSentence): string {
   const why = `${lead} ${oneLine(because, 1_000)}`;
-  return goOnIf === null ? `${why}.` : `${why} — it would go on if ${oneLine(goOnIf, 1_000)}.`;
+  return goOnIf === null
+    ? sentence(why)
+    : `${why} — it would go on if ${sentence(oneLine(goOnIf, 1_000))}`;
 }
 
 /** The last words of a command that worked on a session: why it stands where it does, and what to type next. */

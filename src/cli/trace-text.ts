@@ -8,6 +8,7 @@ import { counted, countText, durationText, exactMoneyText } from '../trace/numbe
 import { costText, oneLine } from './format.ts';
 import type { Paint } from './paint.ts';
 import { textTable } from './text-table.ts';
+import { sentence } from '../sentence.ts';
 
 /** In order of precedence; shapes first, as in the console. */
 const rungs: readonly {
@@ -131,7 +132,7 @@ function meterText({ context, reason }: ContinuationEvaluation): string {
 /** "Went on because …" of a step that led to another. */
 export const wentOnLine = (outcome: ContinuationOutcomeJSON): string | null => {
   const text = wentOnBecause(outcome);
-  return text === null ? null : `${oneLine(text, 1_000)}.`;
+  return text === null ? null : sentence(oneLine(text, 1_000));
 };
 
 /** Who answered which call: `Step 2: pay approved by ann on 2026-11-17 at 19:05 UTC.` */

@@ -1,5 +1,6 @@
 import type { ContinuationEvaluation } from './evaluation.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
+import { sentence } from '../sentence.ts';
 
 /** The account that `explain()` gives; also what the command line and the README print. */
 export function explainOutcome(
@@ -20,7 +21,7 @@ function headline(
 ): string {
   const why = decisive?.reason ?? 'no criteria were asked';
   if (shouldContinue)
-    return `Goes on, ${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy}: ${why}.`;
-  if (stopReason === 'completed') return `Completed, says ${resolvedBy}: ${why}.`;
-  return `Stopped (${stopReason}) by ${resolvedBy}: ${why}.`;
+    return `Goes on, ${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy}: ${sentence(why)}`;
+  if (stopReason === 'completed') return `Completed, says ${resolvedBy}: ${sentence(why)}`;
+  return `Stopped (${stopReason}) by ${resolvedBy}: ${sentence(why)}`;
 }

@@ -9,6 +9,7 @@ import {
 } from '../sessions/stores/sqlite-database.ts';
 import { isoDay } from './data/dates.ts';
 import { fillOnce } from './data/fill.ts';
+import { sentence } from '../sentence.ts';
 
 export type Row = Readonly<Record<string, SqliteValue>>;
 
@@ -41,7 +42,7 @@ export async function openPartnerData(
     db.close();
     throw new AgentError(
       'store_failed',
-      `The demo data, partners.db in ${folder}, cannot be opened: ${messageOf(cause)}. Delete that file, or choose another folder.`,
+      `The demo data, partners.db in ${folder}, cannot be opened: ${sentence(messageOf(cause))} Delete that file, or choose another folder.`,
       { cause },
     );
   }

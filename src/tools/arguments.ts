@@ -9,6 +9,7 @@ import {
   parseJson,
   type JsonObject,
 } from '../json.ts';
+import { withoutFullStop } from '../sentence.ts';
 import { sha256 } from '../sha256.ts';
 
 /** Of the arguments of one call, as JSON in UTF-8. */
@@ -25,7 +26,7 @@ export function argumentsIn(
   try {
     text = typeof given === 'string' ? given : (jsonText(given) ?? '{}');
   } catch (error) {
-    return `The arguments cannot be kept as JSON (${messageOf(error)}).`;
+    return `The arguments cannot be kept as JSON (${withoutFullStop(messageOf(error))}).`;
   }
   const bytes = bytesOf(text);
   if (bytes > MOST_ARGUMENT_BYTES)

@@ -2,6 +2,7 @@ import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { SchemaProblem } from './json-schema/check.ts';
 import { compileSchema } from './json-schema/compile-schema.ts';
+import { withoutFullStop } from '../sentence.ts';
 
 interface Issue {
   readonly message: string;
@@ -96,7 +97,9 @@ const checkedResult = (result: StandardResult<unknown>): Checked =>
 
 function issueText({ path, message }: Issue): string {
   const keys = path?.map((key) => String(typeof key === 'object' ? key.key : key)) ?? [];
-  return keys.length > 0 ? `${keys.join('.')}: ${message}` : message;
+  // several are joined into one sentence
+  const words = withoutFullStop(message);
+  return keys.length > 0 ? `${keys.join('.')}: ${words}` : words;
 }
 
 function jsonSchemaCheck(what: string, schema: JsonSchema): ReadySchema['check'] {

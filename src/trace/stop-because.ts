@@ -6,7 +6,7 @@ import type { ErrorRecord } from '../errors/error-record.ts';
 import { isRecord, own } from '../json.ts';
 import { countText, exactMoneyText, secondsText, timesText } from './number-text.ts';
 import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
-import { withoutFullStop } from './without-full-stop.ts';
+import { sentence, withoutFullStop } from '../sentence.ts';
 
 /** What the words are made from. */
 export interface StopCase {
@@ -86,7 +86,7 @@ export function becauseOf(stop: StopCase): BecauseText {
     because: withoutFullStop(first).replace(/^(?:The|An?|No|This|It) /, (word) =>
       word.toLowerCase(),
     ),
-    rest: end < 0 ? null : `${withoutFullStop(voice.reason.slice(end + 2))}.`,
+    rest: end < 0 ? null : sentence(voice.reason.slice(end + 2)),
   };
 }
 

@@ -9,7 +9,7 @@ import { grantLabel, ifGranted } from './grant-text.ts';
 import { becauseOf, isSessionWide, type StopCase } from './stop-because.ts';
 import type { StopSentence } from './trace.ts';
 import { decisiveVoice, isSoftLanding } from './voices.ts';
-import { withoutFullStop } from './without-full-stop.ts';
+import { withoutFullStop } from '../sentence.ts';
 
 export interface StopFacts {
   readonly status: BroadcastStatus;

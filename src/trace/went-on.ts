@@ -1,6 +1,6 @@
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { decisiveVoice } from './voices.ts';
-import { withoutFullStop } from './without-full-stop.ts';
+import { withoutFullStop } from '../sentence.ts';
 
 /** "Went on because the model called search, requested by ToolCallPresenceCheck"; null for a verdict to stop. */
 export function wentOnBecause(outcome: ContinuationOutcomeJSON): string | null {

@@ -1,6 +1,7 @@
 import type { CallRow } from '../../react/tool-calls.tsx';
 import type { ToolResultKind } from '../../tools/tool-result.ts';
 import type { CallFact } from './trace-facts.ts';
+import { withoutFullStop } from '../../sentence.ts';
 
 export type CallKind =
   | 'writing'
@@ -60,5 +61,5 @@ export function verdictOf({ result, state }: CallRow, fact: CallFact | null): Ca
   const reason = (isNo && pattern ? words.replace(pattern, '') : words)
     .replace(/^Error: /, '')
     .trim();
-  return { kind, reason: isNo ? reason.replace(/\.$/, '') : reason, isFailure: !isNo };
+  return { kind, reason: isNo ? withoutFullStop(reason) : reason, isFailure: !isNo };
 }

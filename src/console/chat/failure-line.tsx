@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { Glyph } from '../glyphs.tsx';
 import { durationText } from '../../trace/number-text.ts';
 import { failureWords, type ModelFailure } from './trace-facts.ts';
-import { withoutFullStop } from '../../trace/without-full-stop.ts';
+import { sentence } from '../../sentence.ts';
 
 /** A call of the model that failed: what it said, how long the run waited, and whether it went on. */
 export function FailureLine({ failure }: { readonly failure: ModelFailure }): ReactElement {
@@ -12,7 +12,7 @@ export function FailureLine({ failure }: { readonly failure: ModelFailure }): Re
       <Glyph name={failure.isLast && !failure.willRetry ? 'failed' : 'retry'} size={14} />
       <span>
         <b>{title}</b>
-        {` — ${withoutFullStop(words)}. ${nextText(failure)}`}
+        {` — ${sentence(words)} ${nextText(failure)}`}
       </span>
       <span className="call-time">{durationText(failure.durationMs + failure.waitMs)}</span>
     </li>

@@ -1,6 +1,7 @@
 import { stopText } from '../../ui/stop-text.ts';
 import type { UiMessage } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
+import { sentence } from '../../sentence.ts';
 
 /** Why a run stopped that the conversation has left behind. */
 export interface StopNote {
@@ -23,5 +24,3 @@ export function stopNote({ content, metadata }: UiMessage): StopNote {
   });
   return { glyph, text: `${title}.` };
 }
-
-const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -7,6 +7,7 @@ import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
 import { durationText, moneyText } from '../../trace/number-text.ts';
+import { withoutFullStop } from '../../sentence.ts';
 
 export interface TurnEndProps extends Pick<
   ChatViewProps,
@@ -62,7 +63,7 @@ function sentenceOf({ trace, detail, status, executionId }: TurnEndProps): StopS
 /** What the live stream said, for a server that cannot be asked. */
 const ownSentence = ({ stop_message, status }: UiStop): StopSentence => ({
   lead: status === 'failed' ? 'Failed:' : status === 'paused' ? 'Waiting:' : 'Stopped:',
-  because: stop_message.replace(/\.$/, ''),
+  because: withoutFullStop(stop_message),
   goOnIf: null,
   note: null,
   action: null,

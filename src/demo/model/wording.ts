@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import { amount, field } from './reply.ts';
+import { sentence } from '../../sentence.ts';
 
 export const count = (n: number, one: string, many: string = `${one}s`): string =>
   `${n} ${n === 1 ? one : many}`;
@@ -42,5 +43,3 @@ export const forPeople = (said: string): string => sentence(said.replaceAll(advi
 
 const advice =
   /\s(?:Call again|Trying again|This passes|Look again|Change that one|Ids look like|Give at least)[^.]*(?:\.|$)/g;
-
-export const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,5 +1,6 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { defaultRedactor } from '../../errors/make-redactor.ts';
+import { sentence } from '../../sentence.ts';
 
 /** What `pg`, its server and Node put on an error; the first two also put data of rows there. */
 interface DatabaseFailure {
@@ -34,10 +35,14 @@ const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 export function storeFailed(operation: string, error: unknown): AgentError {
   if (AgentError.is(error)) return error;
   const { code = '' } = (error ?? {}) as DatabaseFailure;
-  return new AgentError('store_failed', `PostgreSQL could not ${operation}: ${reasonOf(error)}.`, {
-    cause: withoutData(error),
-    details: { operation, ...(code !== '' && { code }) },
-  });
+  return new AgentError(
+    'store_failed',
+    `PostgreSQL could not ${operation}: ${sentence(reasonOf(error))}`,
+    {
+      cause: withoutData(error),
+      details: { operation, ...(code !== '' && { code }) },
+    },
+  );
 }
 
 /** Whether the same statement may go through when it is sent again: nothing of it was written. */

@@ -1,6 +1,7 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import { resultCode, SqliteCode } from './sqlite-codes.ts';
 import type { SqliteFile } from './sqlite-database.ts';
+import { withoutFullStop } from '../../sentence.ts';
 
 type Reason = 'busy' | 'damaged' | 'full' | 'read_only' | 'unreachable' | 'failed';
 
@@ -29,7 +30,7 @@ const advice: Record<Reason, (file: SqliteFile) => string> = {
 /** What SQLite says of an error names tables and columns, never what is in them. */
 export function sqliteFailure(file: SqliteFile, operation: string, cause: unknown): AgentError {
   const reason = reasons.get(resultCode(cause)) ?? 'failed';
-  const said = cause instanceof Error ? cause.message : 'no reason given';
+  const said = cause instanceof Error ? withoutFullStop(cause.message) : 'no reason given';
   return new AgentError(
     'store_failed',
     `The SQLite store failed at ${operation}: ${said}${advice[reason](file)}.`,

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../json.ts';
 import type { Talk } from '../conversation.ts';
 import { field, listIn, look, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
-import { and, day, forPeople, lines, sentence } from '../wording.ts';
+import { sentence } from '../../../sentence.ts';
+import { and, day, forPeople, lines } from '../wording.ts';
 import { leadIdsIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 
 /** More than this nobody wants to decide on at once. */

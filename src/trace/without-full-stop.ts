@@ -1,6 +1,0 @@
-/** A reason as part of a sentence. By hand: a pattern for this takes for ever on a long row of blanks. */
-export function withoutFullStop(text: string): string {
-  let end = text.length;
-  while (end > 0 && '. \n\r\t'.includes(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
-}
