@@ -128,7 +128,7 @@ export class LiveText implements LiveOutput {
   #toolCompleted(event: EventOf<'ToolCallCompleted'>, isRoot: boolean): void {
     const { tool, toolCallId, success, durationMs } = event;
     const { paintNote } = this.#context;
-    const args = this.#running.get(toolCallId)?.args ?? '';
+    const args = this.#running.get(toolCallId)?.args ?? argsSummary(event.args);
     this.#running.delete(toolCallId);
     const mark = success ? paintNote('green', '✓') : paintNote('red', '✗');
     const result = success ? 'ok' : failureText(event);

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { askLine } from './ask-line.ts';
 import type { CliIo, CliOutput, CliSignal } from './cli-io.ts';
+import { openBrowser } from './open-browser.ts';
 
 /** The world as it is: this process with its streams and signals. */
 export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
@@ -53,16 +53,3 @@ const drained = (stream: NodeJS.WriteStream): Promise<void> =>
       stream.write('', () => resolve());
     }
   });
-
-function openBrowser(url: string): void {
-  const [command, ...words] =
-    process.platform === 'darwin'
-      ? ['open', url]
-      : process.platform === 'win32'
-        ? ['cmd', '/c', 'start', '', url]
-        : ['xdg-open', url];
-  // the address is printed: without a browser nothing is lost
-  spawn(command ?? '', words, { stdio: 'ignore', detached: true })
-    .on('error', () => {})
-    .unref();
-}
