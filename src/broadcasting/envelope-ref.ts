@@ -10,7 +10,7 @@ export type RefField = 'content' | 'args' | 'result' | 'evaluations' | 'last_res
 /** What can be fetched by a ref, and which field of which event holds it. */
 const sources: Readonly<Record<RefField, Partial<Record<AgentEventType, string>>>> = {
   content: { MessageAdded: 'content' },
-  args: { ToolCallStarted: 'args', ToolApprovalRequested: 'args' },
+  args: { ToolCallStarted: 'args', ToolApprovalRequested: 'args', ToolCallCompleted: 'args' },
   result: { ToolCallCompleted: 'result' },
   evaluations: { ContinuationEvaluated: 'outcome' },
   last_response: { AgentFinished: 'outputText', AgentFailed: 'outputText' },

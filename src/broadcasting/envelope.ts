@@ -70,6 +70,9 @@ export interface EnvelopePayloads {
     readonly error: string | null;
     readonly duration_ms: number;
     readonly result_summary: string | Cut;
+    /** Of a call that did not run: nothing else has told them. */
+    readonly args_summary?: string;
+    readonly args?: JsonValue | Cut;
   };
   readonly 'agent.approval.requested': {
     readonly tool: string;

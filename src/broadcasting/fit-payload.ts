@@ -66,7 +66,9 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
     ['tool', shortText],
   ],
   'agent.tool.completed': [
+    ['args', cut('args', jsonText)],
     ['result_summary', cut('result', plainText)],
+    ['args_summary', shortText],
     ['error', shortText],
     ['tool', shortText],
   ],

@@ -105,12 +105,12 @@ export const toolStarted: PayloadOf<'agent.tool.started', 'ToolCallStarted'> = (
 };
 
 /** For people: what cannot be seen is written in the escapes of JSON. */
-const summaryOf = (args: JsonObject, max: number): string =>
-  clip(visibleJson(jsonText(args, max)), max);
+const summaryOf = (args: JsonObject | string, max: number): string =>
+  clip(visibleJson(typeof args === 'string' ? args : jsonText(args, max)), max);
 
 export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted'> = (
   event,
-  { maxResultLength },
+  { maxResultLength, maxArgLength, includeToolArgs },
   seq,
 ) => ({
   tool: event.tool,
@@ -119,6 +119,10 @@ export const toolCompleted: PayloadOf<'agent.tool.completed', 'ToolCallCompleted
   error: event.error === null ? null : clip(event.error, maxResultLength),
   duration_ms: event.durationMs,
   result_summary: resultSummary(event.result, maxResultLength, event.executionId, seq),
+  ...(event.args !== undefined && {
+    args_summary: summaryOf(event.args, maxArgLength),
+    ...(includeToolArgs && { args: event.args }),
+  }),
 });
 
 /** A result that is longer than its summary can be fetched. */

@@ -61,7 +61,8 @@ export class CallParts {
         : [output];
     }
     const errorText = errorTextOf(event);
-    if (isNew) return [{ type: 'tool-input-error', toolCallId, toolName, input: null, errorText }];
+    const { args: input = null } = event;
+    if (isNew) return [{ type: 'tool-input-error', toolCallId, toolName, input, errorText }];
     if (call?.asked && event.error === 'denied')
       return [{ type: 'tool-output-denied', toolCallId }];
     return [{ type: 'tool-output-error', toolCallId, errorText }];

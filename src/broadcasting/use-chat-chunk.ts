@@ -114,7 +114,7 @@ export type UiMessageChunk =
       readonly type: 'tool-input-error';
       readonly toolCallId: string;
       readonly toolName: string;
-      readonly input: null;
+      readonly input: JsonObject | string | null;
       readonly errorText: string;
       readonly toolMetadata?: OnwardMark;
     }

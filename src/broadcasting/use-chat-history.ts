@@ -22,7 +22,7 @@ export type UiToolPart = { type: `tool-${string}`; toolCallId: string } & (
       callProviderMetadata?: OnwardAsked;
     }
   | { state: 'output-available'; input: JsonObject; output: JsonValue }
-  | { state: 'output-error'; input: JsonObject; errorText: string }
+  | { state: 'output-error'; input: JsonObject; rawInput?: string; errorText: string }
   | {
       state: 'output-denied';
       input: JsonObject;
@@ -116,13 +116,19 @@ function partsOf(
 ): UiToolPart[] {
   const toolCalls = history[at]?.toolCalls ?? [];
   if (toolCalls.length === 0) return [];
-  const end = history.findIndex(({ role }, i) => i > at && role !== 'tool');
-  const answers = history.slice(at + 1, end < 0 ? history.length : end);
-  return toolCalls.map(({ id, name, args }) => {
+  let end = at + 1;
+  while (history[end]?.role === 'tool') end += 1;
+  const answers = history.slice(at + 1, end);
+  return toolCalls.map(({ id, name, args, argsRaw }) => {
     const known = fromStep(step, id) ?? fromMessage(answers.find((m) => m.toolCallId === id));
     const head = { type: `tool-${name}`, toolCallId: id } as const;
     const input = known?.args ?? args;
-    if (known) return { ...head, ...outcomeOf(id, input, known) };
+    if (known) {
+      const outcome = outcomeOf(id, input, known);
+      // arguments that are no JSON can be shown all the same
+      const isRaw = outcome.state === 'output-error' && argsRaw !== undefined;
+      return { ...head, ...outcome, ...(isRaw && { rawInput: argsRaw }) };
+    }
     const asked = waiting.get(id);
     return asked
       ? { ...head, ...waitingPart({ ...asked, args: input }) }

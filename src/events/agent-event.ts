@@ -89,6 +89,8 @@ interface EventFields {
     readonly result: JsonValue;
     /** How a person answered, where the call has waited. */
     readonly approval?: ApprovalRecord;
+    /** Of a call that did not run, what it was asked with: as text where that is no JSON. */
+    readonly args?: JsonObject | string;
   };
   readonly ToolApprovalRequested: {
     readonly tool: string;

@@ -109,6 +109,7 @@ class Reading implements RunLog {
         const call = this.#call(event);
         call.completedAt = at;
         call.completed = event;
+        if (typeof event.args === 'object') call.args = event.args;
         return;
       }
       case 'ContinuationEvaluated':

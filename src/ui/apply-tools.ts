@@ -28,12 +28,8 @@ export function applyToolCompleted(
   envelope: EnvelopeOf<'agent.tool.completed'>,
 ): Screen {
   const { payload, timestamp } = envelope;
-  const { tool, tool_call_id: id, success } = payload;
-  const { rows, run } = attached(
-    screen,
-    { id, name: tool, args: null, args_summary: '' },
-    timestamp,
-  );
+  const { tool, tool_call_id: id, success, args = null, args_summary = '' } = payload;
+  const { rows, run } = attached(screen, { id, name: tool, args, args_summary }, timestamp);
   const open = run.open.filter((other) => other.id !== id);
   const note =
     open.length > 0

@@ -58,6 +58,8 @@ const fields: {
     error: may(orNull(isText), null),
     duration_ms: may(isAmount, 0),
     result_summary: may(isTextOrCut, ''),
+    args_summary: maybe(isText, ''),
+    args: maybe(isBounded, null),
   },
   'agent.approval.requested': {
     ...call,
