@@ -62,6 +62,8 @@ const MOST_KEPT = 768;
 /** The beginning of a key that has not come as a whole. */
 const openBegin = /-{3,5}(?:B(?:E(?:G(?:IN?)?)?)?)?$/;
 
+const LONGEST_PIECE = 4_096;
+
 /**
  * Leaves secrets out of a text, whole or in pieces. It never looks at much more than the newest piece: what may turn out to
  * be a secret is held back up to a bound, and once it has turned out to be one, the rest is left out as it comes.
@@ -90,7 +92,16 @@ export class SecretScanner implements TextStream {
     return this.#visited;
   }
 
+  /** Long pieces are read in parts: what follows a secret is copied, and should not be all of the rest. */
   push(piece: string): string {
+    if (piece.length <= LONGEST_PIECE) return this.#take(piece);
+    let shown = '';
+    for (let at = 0; at < piece.length; at += LONGEST_PIECE)
+      shown += this.#take(piece.slice(at, at + LONGEST_PIECE));
+    return shown;
+  }
+
+  #take(piece: string): string {
     const seen = this.#tail + piece;
     this.#tail = seen.length > HINT_TAIL ? seen.slice(-HINT_TAIL) : seen;
     if (this.#hiding !== null || hint.test(seen)) this.#warm = WARM + piece.length;

@@ -15,8 +15,8 @@ export interface Program {
   readonly isBackward: boolean;
 }
 
-/** States that one pattern may take: each of them is work for every character. */
-const MOST_STATES = 2_000;
+/** States that one pattern may take, for their memory; how many are open at once is bounded when it runs. */
+const MOST_STATES = 10_000;
 
 /** The automaton of a tree, reading forward or backward; null if it is too large. */
 export function programOf(tree: PatternNode, isBackward: boolean): Program | null {

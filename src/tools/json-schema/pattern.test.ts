@@ -34,6 +34,7 @@ const patterns = [
   String.raw`^\/(?:[^\/]+\/)*$`,
   String.raw`\x41\cJ|\t`,
   String.raw`(?=(?!ab)a.)a`,
+  String.raw`^\d{1,15}(?:@.{1,1000})?$`,
 ];
 
 describe('patternOf', () => {
@@ -93,6 +94,13 @@ describe('patternOf', () => {
   ])('D92: reads a long text once: %s', (source) => {
     for (const text of [`${'a'.repeat(100_000)}!`, `${' '.repeat(100_000)}x`])
       expect(ready(source).test(text)).toBe(false);
+  });
+
+  it('takes long counts, and follows only what is open', () => {
+    const pattern = ready(String.raw`^\d{1,15}(?:@.{1,1000})?$`);
+    expect(pattern.test(`1@${'x'.repeat(1_000)}`)).toBe(true);
+    expect(pattern.test(`1@${'x'.repeat(1_001)}`)).toBe(false);
+    expect(pattern.test(`1@${'x'.repeat(1_000_000)}`)).toBe(false);
   });
 
   it('gives up, and says so, where too many possibilities are open at once', () => {

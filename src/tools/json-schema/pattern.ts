@@ -65,7 +65,13 @@ class PatternRun {
 
   constructor(program: Program) {
     this.#program = program;
-    this.#eaters = program.ops.map((op) => (op.op === 'eat' ? eaterOf(op.source) : () => false));
+    const eaters = new Map<string, (char: string) => boolean>();
+    this.#eaters = program.ops.map((op) => {
+      if (op.op !== 'eat') return () => false;
+      const eater = eaters.get(op.source) ?? eaterOf(op.source);
+      eaters.set(op.source, eater);
+      return eater;
+    });
     this.#looksAround = program.ops.some(
       (op) => op.op === 'look' || (op.op === 'edge' && op.of.startsWith('\\')),
     );
