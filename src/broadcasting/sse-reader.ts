@@ -1,3 +1,4 @@
+import { pacer } from '../pacing.ts';
 import { isLast, type Envelope, type Refill } from './envelope.ts';
 import { resetFrame, sseBytes, type SseFrame, type SsePlace } from './sse-frame.ts';
 import type { SseSession } from './sse-session.ts';
@@ -89,8 +90,11 @@ export class SseReader {
   async fill(): Promise<void> {
     if (this.#isReading || this.#isLive) return;
     this.#isReading = true;
+    // a store in memory answers at once: others must get their turn between the pages
+    const pause = pacer(this.#executionId ?? 'sse');
     try {
       do {
+        await pause();
         this.#kept = [];
         if (await this.#page()) this.#goLive();
         this.stream.owe();
