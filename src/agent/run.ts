@@ -103,7 +103,6 @@ export class Run implements CallFrame {
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
     this.deps = options.deps ?? parent?.deps ?? {};
-    this.now = timeOf(agent, state, parent);
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
