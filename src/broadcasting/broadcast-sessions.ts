@@ -87,13 +87,16 @@ export function broadcastSessions(
     return line;
   };
 
-  const hear = ({ sessionId, seq, event }: SessionEvent): void => {
+  const texts = config.includeStream ? LiveTexts.keep(runtime) : null;
+  const hear = (told: SessionEvent): void => {
+    const { sessionId, seq, event } = told;
     const { executionId } = event;
     const line = lines.get(sessionId) ?? open(sessionId, executionId);
     if (line.executionId !== executionId) {
       line.executionId = executionId;
       line.adapter = adapterFor(sessionId, executionId, line.queue);
     }
+    texts?.hear(told);
     line.adapter.send(event, seq);
     line.isOver = isLast(event);
     if (!line.isOver) return;
@@ -103,7 +106,6 @@ export function broadcastSessions(
     line.queue.whenEmpty(leave);
   };
   const unsubscribe = runtime.wiretap(hear);
-  const forget = config.includeStream ? LiveTexts.keep(runtime) : (): void => {};
 
   const all = async (work: (queue: EnvelopeQueue) => Promise<boolean>): Promise<boolean> => {
     const done = await Promise.all(Array.from(lines.values(), ({ queue }) => work(queue)));
@@ -124,7 +126,7 @@ export function broadcastSessions(
     flush: (timeoutMs) => all((queue) => queue.flush(timeoutMs)),
     close(timeoutMs) {
       unsubscribe();
-      forget();
+      texts?.leave();
       return all((queue) => queue.close(timeoutMs));
     },
   };

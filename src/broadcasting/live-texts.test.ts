@@ -1,23 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
-import type { SessionEvent } from '../sessions/session-worker.ts';
 import { LiveTexts } from './live-texts.ts';
 
 const base = { agentId: 'a', parentAgentId: null, executionId: 'e', index: 0, at: 'now' };
 
-/** A runtime that tells what it is told to tell. */
+/** Hands on what a runtime tells. */
 function telling() {
-  const listeners = new Set<(event: SessionEvent) => void>();
-  const runtime = {
-    wiretap(listener: (event: SessionEvent) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  } as unknown as SessionRuntime; // nothing else of it is used
+  const runtime = {} as SessionRuntime; // only its name is used
+  const users = [LiveTexts.keep(runtime)];
   const tell = (type: AgentEvent['type'], fields: object = {}, sessionId = 's'): void => {
     const event = { ...base, type, ...fields } as AgentEvent;
-    for (const listener of listeners) listener({ sessionId, owner: 'ann', seq: null, event });
+    for (const { hear } of users) hear({ sessionId, owner: 'ann', seq: null, event });
   };
   const chunk = (content: string, offset: number, more: object = {}, sessionId = 's'): void =>
     tell(
@@ -33,13 +27,12 @@ function telling() {
         ? `${payload.message_id} ${payload.content}`
         : `${payload.tool_call_id} ${payload.args_delta}`,
     );
-  return { runtime, listeners, tell, chunk, delta, said };
+  return { runtime, users, tell, chunk, delta, said };
 }
 
 describe('what is being said', () => {
   it('is put together from its beginning, for each agent and each call', () => {
     const { runtime, chunk, delta, said } = telling();
-    LiveTexts.keep(runtime);
     chunk('Let ', 0);
     chunk('nes', 0, { agentId: 'b', parentAgentId: 'a', messageId: 'n' });
     chunk('me', 4);
@@ -58,8 +51,7 @@ describe('what is being said', () => {
   });
 
   it('is gone as soon as the log has it: a text, a call, a step, a run', () => {
-    const { runtime, tell, chunk, delta, said } = telling();
-    LiveTexts.keep(runtime);
+    const { tell, chunk, delta, said } = telling();
     const speak = (): void => {
       chunk('text', 0);
       delta('{1', 0);
@@ -86,8 +78,7 @@ describe('what is being said', () => {
   });
 
   it('begins anew with a restart, and without its beginning there is nothing', () => {
-    const { runtime, tell, chunk, delta, said } = telling();
-    LiveTexts.keep(runtime);
+    const { tell, chunk, delta, said } = telling();
     chunk('middle', 40);
     delta('"middle"', 12);
     expect(said()).toEqual([]);
@@ -104,8 +95,7 @@ describe('what is being said', () => {
   });
 
   it('is bounded, for each session and for all', () => {
-    const { runtime, chunk, said } = telling();
-    LiveTexts.keep(runtime);
+    const { chunk, said } = telling();
     const text = 'x'.repeat(0x10000);
     for (let i = 0; i < 10; i++) chunk(text, i * text.length);
     expect(said()[0]).toHaveLength(0x40000 + 2);
@@ -117,15 +107,15 @@ describe('what is being said', () => {
   });
 
   it('is kept once for all who broadcast, until the last of them closes', () => {
-    const { runtime, listeners, chunk, said } = telling();
-    const [first, second] = [LiveTexts.keep(runtime), LiveTexts.keep(runtime)];
-    expect(listeners.size).toBe(1);
-    chunk('text', 0);
-    first();
-    first();
+    const { runtime, users, chunk, said } = telling();
+    users.push(LiveTexts.keep(runtime));
+    chunk('te', 0);
+    chunk('xt', 2);
     expect(said()).toEqual(['m text']);
-    second();
+    users[0]!.leave();
+    users[0]!.leave();
+    expect(said()).toEqual(['m text']);
+    users[1]!.leave();
     expect(said()).toEqual([]);
-    expect(listeners.size).toBe(0);
   });
 });

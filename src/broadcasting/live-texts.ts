@@ -23,6 +23,12 @@ interface Talk {
 const MOST_EACH = 0x40000;
 const MOST = 0x2000000;
 
+export interface LiveTextsUser {
+  readonly hear: (told: SessionEvent) => void;
+  /** The last one takes everything along. */
+  leave(): void;
+}
+
 const kept = new WeakMap<SessionRuntime, LiveTexts>();
 
 /**
@@ -32,22 +38,22 @@ const kept = new WeakMap<SessionRuntime, LiveTexts>();
 export class LiveTexts {
   readonly #talks: Map<string, Talk> = new Map();
   #size = 0;
-  #users = 0;
-  #leave: () => void = () => {};
+  readonly #users: Set<object> = new Set();
+  #last: AgentEvent | null = null;
 
-  /** Listens until what it returns is called, by all who asked. */
-  static keep(runtime: SessionRuntime): () => void {
+  /** For one who listens to the runtime anyway, and hands on what it hears. */
+  static keep(runtime: SessionRuntime): LiveTextsUser {
     const texts = kept.get(runtime) ?? new LiveTexts();
     kept.set(runtime, texts);
-    if (texts.#users++ === 0) texts.#leave = runtime.wiretap((told) => texts.#hear(told));
-    let isKept = true;
-    return () => {
-      if (!isKept) return;
-      isKept = false;
-      if (--texts.#users > 0) return;
-      texts.#leave();
-      kept.delete(runtime);
+    const user: LiveTextsUser = {
+      hear: (told) => texts.#hear(told),
+      leave() {
+        texts.#users.delete(user);
+        if (texts.#users.size === 0 && kept.get(runtime) === texts) kept.delete(runtime);
+      },
     };
+    texts.#users.add(user);
+    return user;
   }
 
   /** Of a session that this process works on and somebody broadcasts; else nothing. */
@@ -63,6 +69,9 @@ export class LiveTexts {
   }
 
   #hear({ sessionId, event }: SessionEvent): void {
+    // all users tell the same
+    if (event === this.#last) return;
+    this.#last = event;
     let talk = this.#talks.get(sessionId);
     if (isNumbered(event.type)) {
       if (!talk) return;
