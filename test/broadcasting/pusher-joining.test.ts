@@ -184,7 +184,7 @@ describe.each(kinds)('a page with %s', (kind) => {
     expect(page.view().state.messages.at(-1)?.content).toBe('All is well indeed.');
   });
 
-  it('that was away for a part of it gets that part when it is back', async () => {
+  it('D63: that was away for a part of it gets that part when it is back', async () => {
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage();
     const page = open(kind);
     await isLive(page);
@@ -264,7 +264,7 @@ describe.each(kinds)('a page with %s', (kind) => {
     expect(page.view().state.messages.at(-1)?.content).toBe('The beginning, the middle, the end.');
   });
 
-  it('a chunk that is cut differently on each wire is put together once', async () => {
+  it('D64: a chunk that is cut differently on each wire is put together once', async () => {
     const { speaker, runtime, id, open, isLive, broadcasts } = await stage({
       refillOf: serverRefill,
     });
@@ -278,6 +278,38 @@ describe.each(kinds)('a page with %s', (kind) => {
     speaker.say('and ', long);
     await until(() => page.inTheMaking() === `${long}and ${long}`);
   });
+});
+
+it('D80: a stop in the middle of an answer ends two pages in the same screen, and the next turn works', async () => {
+  let count = 0;
+  const { speaker, runtime, id, open, isLive } = await stage({
+    isLost: () => ++count % 3 === 0,
+  });
+  const pages = kinds.map(open);
+  await Promise.all(pages.map(isLive));
+  void runtime.send(id, 'go', ann);
+  speaker.say('All ', 'is ', 'not ');
+  for (const page of pages) await until(() => page.inTheMaking().startsWith('All is not'));
+  await runtime.stop(id, { ...ann, wait: true });
+  const screens = async (status: string): Promise<unknown[]> => {
+    for (const page of pages)
+      await until(() => {
+        const { state } = page.view();
+        return state.status === status && state.gap === null;
+      });
+    return pages.map(({ view }) =>
+      view().state.messages.map(({ role, content, metadata }) => [role, content, metadata]),
+    );
+  };
+  const [first, second] = await screens('cancelled');
+  expect(first).toEqual(second);
+  expect(JSON.stringify(first)).toContain('All is not');
+  void runtime.send(id, 'and now?', ann);
+  speaker.say('Well');
+  speaker.ends('Well.');
+  const [third, fourth] = await screens('completed');
+  expect(third).toEqual(fourth);
+  expect(JSON.stringify(third)).toContain('Well.');
 });
 
 describe('what a refill tells of an answer in the making', () => {
