@@ -39,12 +39,16 @@ export interface SqliteUpkeep {
   /** Works on these sessions, in order, for about {@link SLICE_MS}. */
   prune(ids: readonly string[], request: UpkeepRequest): Dropping[];
   expire(ids: readonly string[], request: ExpireRequest): Dropping[];
+  /** Prunes a long session that is to be deleted, for as long; false if there is more to prune. */
+  shorten(sessionId: string): boolean;
 }
 
 /** How long one transaction works: others of this process and of other ones wait for it. */
 export const SLICE_MS = 8;
 const MOST_SESSIONS = 20;
 const PAGE = 500;
+/** Later than all times. */
+const EVER = '9999';
 /** Steps, messages and events of a session that is not deleted in one transaction. */
 const LONG = 300;
 
@@ -137,6 +141,11 @@ export function upkeep(db: SqliteDatabase): SqliteUpkeep {
         const row = found(id, request, ['idle']);
         return row ? pruneRows(row.key, row.executionId, endsAt) : nothing;
       }),
+    shorten(sessionId) {
+      const row = found(sessionId, { olderThan: EVER }, ['idle']);
+      if (!row?.isLong) return true;
+      return pruneRows(row.key, row.executionId, performance.now() + SLICE_MS).isDone;
+    },
     expire: (ids, request) =>
       inTime(ids, (id, endsAt) => {
         const row = found(id, request, expiring(request));

@@ -194,7 +194,14 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     blobs: read('blobs'),
     fork: write('fork'),
     async delete(sessionId) {
-      const isGone = await write('delete')(sessionId);
+      let isGone: boolean | null = null;
+      while (isGone === null) {
+        const { db, group, tables, upkeep } = await connection();
+        const piece = (): boolean | null =>
+          upkeep.shorten(sessionId) ? tables.delete(sessionId) : null;
+        isGone = await group.add('delete', piece);
+        if (isGone === null) await betweenSlices(db);
+      }
       if (isGone) await tidyShortly();
       return isGone;
     },
