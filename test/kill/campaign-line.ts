@@ -11,6 +11,7 @@ export const campaignLine = (report: Omit<CampaignReport, 'kept'>): string =>
     `${report.toolRuns} tool runs`,
     `${report.unknownFates} unknown fates`,
     `${report.begunAgain} begun again`,
+    `${report.retries} retries by hand`,
     `${report.violations.length} violations`,
     `${(report.ms / 1000).toFixed(1)} s`,
   ].join(', ');

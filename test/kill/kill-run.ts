@@ -38,6 +38,8 @@ export interface CampaignReport extends CheckCounts {
   readonly sessions: number;
   /** What was done to the workers and their store, by kind. */
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Times that a session was parked and tried again. */
+  readonly retries: number;
   readonly ms: number;
   readonly violations: readonly string[];
   /** What was planned, a line for each fault. */
@@ -80,6 +82,7 @@ class Campaign {
   readonly #clients: ScriptedClients;
   readonly #clocks: readonly ShiftedWall[] = [];
   readonly #violations: string[] = [];
+  #retries = 0;
 
   constructor(options: CampaignOptions, folder: string, proxies: readonly PostgresProxy[]) {
     const { seed, server, workers, kinds, faults: count } = options;
@@ -114,6 +117,10 @@ class Campaign {
       ...options,
       runtime,
       slots: this.#slots,
+      retry: (session) => {
+        this.#retries += 1;
+        return this.#store.request(session, { retry: new Date().toISOString() });
+      },
       isExcused: (code) => this.#isExcused(code),
       wrong: (what) => this.#wrong(what),
     });
@@ -139,6 +146,7 @@ class Campaign {
       faults: this.#saboteur.done,
       ms: Math.round(performance.now() - began),
       ...counts,
+      retries: this.#retries,
       violations: [...this.#violations, ...violations, ...later.flat()],
       schedule: this.#schedule.map(describeFault),
     };

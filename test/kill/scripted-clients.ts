@@ -12,6 +12,8 @@ export interface ClientOptions {
   readonly slots: WorkerSlots;
   /** Of a process that looks on. */
   readonly runtime: SessionRuntime;
+  /** Gives a parked session another chance. */
+  readonly retry: (session: string) => Promise<unknown>;
   readonly isExcused: (code: string) => boolean;
   readonly wrong: (what: string) => void;
 }
@@ -102,6 +104,8 @@ export class ScriptedClients {
       await this.#answerLate(client);
       if (this.#wantsMore(client)) await this.#send(client, 'refuse');
     } else if (row.phase === 'paused') await this.#goOn(client);
+    // workers died on it again and again, as they do here on any: an operator lets it try again
+    else if (row.phase === 'parked') await this.#options.retry(client.session);
     else await this.#disturb(client);
   }
 
