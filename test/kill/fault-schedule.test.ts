@@ -32,6 +32,10 @@ describe('a seed', () => {
     ).toEqual(new Set(['lock']));
   });
 
+  it('gives nothing where nothing can be done', () => {
+    expect(faultSchedule(3, { ...options, kinds: [] })).toEqual([]);
+  });
+
   it('freezes for longer than a lease lasts, and meets every worker', () => {
     const dealt = faultSchedule(11, { ...options, count: 400 });
     for (const { kind, ms } of dealt) if (kind === 'freeze') expect(ms).toBeGreaterThan(600);

@@ -90,7 +90,7 @@ export function faultSchedule(
   const { count, kinds, slots, leaseMs } = options;
   const random = seededRandom(seedOf(seed, 'faults'));
   const pot = kinds.flatMap((kind) => Array.from({ length: weights[kind] }, () => kind));
-  const drawn = Array.from({ length: count }, () => pick(random, pot) ?? 'kill');
+  const drawn = Array.from({ length: count }, () => pick(random, pot) ?? []).flat();
   const dealt = shuffled(random, [...kinds, ...drawn].slice(0, count));
   return dealt.map((kind) => ({
     kind,
