@@ -135,8 +135,10 @@ export type { LeaseTimes } from './sessions/lease-keeper.ts';
 export type { Accounts, HistoryPage, LogPage } from './sessions/session-reads.ts';
 export type {
   CreateOptions,
+  ListSessionsOptions,
   OwnerOptions,
   ResumeSessionOptions,
+  RetryOptions,
   SendOptions,
   SessionRuntimeOptions,
 } from './sessions/session-options.ts';

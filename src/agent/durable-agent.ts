@@ -1,13 +1,15 @@
+import type { Clock } from '../clock.ts';
 import type { GrantLimit } from '../continuation/grant-allowance.ts';
+import { AgentError } from '../errors/agent-error.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { Agent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
-import { partsOf } from './agent.ts';
+import { createAgent, partsOf } from './agent.ts';
 import { perform } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Answers, GivenAnswer } from './approval-answer.ts';
 import { boundAnswer, type BoundAnswer } from './approvals.ts';
-import { openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
+import { openIdle, openNew, openResumed, stopOpen, type StopOptions } from './enter-run.ts';
 import { familyRedactor } from './family-redactor.ts';
 import type { Journal } from './journal.ts';
 import type { DurableOptions, ResumeOptions } from './run.ts';
@@ -26,7 +28,9 @@ export interface DurableAgent {
   readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
   resume(state: AgentState, options: WithJournal): Promise<AgentState>;
-  /** Ends an open execution; the caller ends the journal. */
+  /** Begins an execution and does no work on it; the caller writes it down. Runs no hook. */
+  open(state: AgentState, options: WithJournal): AgentState;
+  /** Ends an open execution; the caller ends the journal. Runs no hook. */
   stop(state: AgentState, options: WithJournal & StopOptions): AgentState;
   /** Rejects as `resume` would, and changes nothing; the answers as they are bound to their calls. */
   checkResume(state: AgentState, options: ResumeOptions): Promise<Answers>;
@@ -49,6 +53,7 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>
       perform(await openResumed(definition, bus, state, options), true),
+    open: (state, options) => openIdle(definition, bus, state, options),
     stop: (state, options) => stopOpen(definition, bus, state, options),
     async checkResume(state, options) {
       const run = await openResumed(definition, bus, state, options);
@@ -57,6 +62,15 @@ export function durableAgent(agent: Agent): DurableAgent | undefined {
     },
     checkAnswer: (state, callId, answer) => boundAnswer(definition, state, callId, answer),
   };
+}
+
+/** Ends executions of an agent that this process does not have. */
+export function standInFor(name: string, clock: Clock): DurableAgent {
+  const driver = {
+    name: 'none',
+    infer: () => Promise.reject(new AgentError('driver_missing', `Agent "${name}" is not here.`)),
+  };
+  return durableAgent(createAgent({ name, driver, clock })) as DurableAgent; // made right here
 }
 
 const grantLimitsOf = ({ criteria, errorPolicy }: AgentDefinition): readonly GrantLimit[] => [

@@ -6,7 +6,7 @@ import { Message } from '../messages/message.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { isOpen } from './agent-status.ts';
-import { end } from './announce-run.ts';
+import { announceStart, end } from './announce-run.ts';
 import type { GrantedBy } from './give-grant.ts';
 import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, verdict } from './judge-step.ts';
@@ -47,6 +47,19 @@ export function openNew(
   const run = new Run(definition, bus, state, options);
   startExecution(run, options.executionId);
   return run;
+}
+
+/** Begins an execution that nobody works on yet. */
+export function openIdle(
+  definition: AgentDefinition,
+  bus: EventBus,
+  state: AgentState,
+  options: DurableOptions,
+): AgentState {
+  const run = openNew(definition, bus, state, options);
+  run.dispose();
+  announceStart(run, false);
+  return run.state;
 }
 
 export async function openResumed(

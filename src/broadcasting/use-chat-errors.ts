@@ -9,6 +9,7 @@ export type ChatErrorCode =
   | 'method_not_allowed'
   | 'conflict'
   | 'awaiting_approval'
+  | 'parked'
   | 'unknown_approval'
   | 'approval_mismatch'
   | 'body_too_large'
@@ -28,6 +29,7 @@ const statuses: Readonly<Record<ChatErrorCode, number>> = {
   method_not_allowed: 405,
   conflict: 409,
   awaiting_approval: 409,
+  parked: 409,
   unknown_approval: 409,
   approval_mismatch: 409,
   body_too_large: 413,
@@ -59,6 +61,10 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   awaiting_approval: [
     'awaiting_approval',
     'This chat waits for an answer: approve or deny the open calls first, or stop it.',
+  ],
+  parked: [
+    'parked',
+    'This chat could not be worked on and was set aside. Whoever runs it can retry it; or stop it.',
   ],
   unknown_approval: ['unknown_approval', 'Nobody waits for this answer any more.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],

@@ -83,6 +83,7 @@ const byError: Partial<Record<ErrorCode, string>> = {
   stale_owner: 'conflict',
   queue_full: 'conflict',
   runtime_closed: 'conflict',
+  parked: 'conflict',
   awaiting_approval: 'paused',
   store_failed: 'store_failed',
   invalid_state: 'store_failed',

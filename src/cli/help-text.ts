@@ -91,3 +91,13 @@ export const backupHelp = `
 The copy is of one moment. To restore it, stop every process that uses the sessions, remove the files that end in -wal
 and -shm beside the database, and put the copy in its place. What happened after the copy was made is not in it.
 `;
+
+export const parkedHelp = `
+A session is parked after 5 tries without a step, or when it has ended 10 processes. It stays as it is until it is
+retried or stopped. Remove the cause first.
+
+Examples:
+  $ onward parked
+  $ onward parked --retry                          all of them
+  $ onward parked --retry 1a2b3c4d 5e6f7a8b
+`;

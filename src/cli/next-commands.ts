@@ -28,6 +28,8 @@ export function nextCommands(
       return [context.command('resume', id, '--grant', grantText(stop.action.grant))];
     case 'resume':
       return [context.command('resume', id)];
+    case 'retry':
+      return [context.command('parked', '--retry', id), context.command('stop', id)];
     case 'message':
       return [context.command('run', "'…'", '--session', id)];
     default:

@@ -10,6 +10,7 @@ import {
   exitCodeHelp,
   explainHelp,
   mainHelp,
+  parkedHelp,
   resumeHelp,
   runHelp,
 } from './help-text.ts';
@@ -93,7 +94,7 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
   const sessions = add(program, 'sessions', 'list, show, delete, prune or expire sessions');
   add(sessions, 'list', 'newest change first, each with its reason')
     .alias('ls')
-    .option('--status <status>', 'idle, processing, paused, completed, stopped or failed')
+    .option('--status <status>', 'idle, processing, paused, completed, stopped, failed or parked')
     .option('--search <words>', 'in titles, ids, reasons, messages and tool names')
     .option('-a, --agent <name>', 'of this agent')
     .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 10_000), 20)
@@ -176,6 +177,12 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     const { vacuum } = await import('./commands/backup.ts');
     await act(command, (context) => vacuum(context));
   });
+  add(program, 'parked', 'what failed too often and was set aside, each with its error', parkedHelp)
+    .option('--retry [session...]', 'continue these, or all')
+    .action(async (_options, command: Command) => {
+      const { parked } = await import('./commands/parked.ts');
+      await act(command, (context) => parked(context, command.opts()));
+    });
   add(program, 'init [folder]', 'write a small project that runs as it is').action(
     async (folder: string | undefined, _options, command: Command) => {
       const { init } = await import('./commands/init.ts');

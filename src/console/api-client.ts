@@ -42,6 +42,8 @@ export interface Api {
   remove(id: string): Promise<void>;
   fork(id: string, atStep?: number): Promise<SessionDetail>;
   pause(id: string, reason?: string): Promise<SessionDetail>;
+  /** Continues a parked session. */
+  retry(id: string): Promise<SessionDetail>;
   trace(id: string, query?: TraceQuery, signal?: AbortSignal): Promise<Trace>;
   ref(id: string, ref: string): Promise<JsonValue>;
   /** For `useAgentSession`. */
@@ -103,6 +105,7 @@ export function apiClient(options: ApiOptions): Api {
     },
     fork: (id, atStep) => post(`${at(id)}/fork`, atStep === undefined ? {} : { atStep }),
     pause: (id, reason) => post(`${at(id)}/pause`, reason === undefined ? {} : { reason }),
+    retry: (id) => post(`${at(id)}/retry`, {}),
     trace: (id, query = {}, signal) => read(`${at(id)}/trace${queryText(query)}`, signal),
     ref: async (id, ref) => {
       const answer = await read<unknown>(`${at(id)}/refs${queryText({ ref })}`);

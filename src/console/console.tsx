@@ -42,6 +42,11 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   const focusNext = useRouteFocus(route, title);
   const toComposer = useCallback(() => focusNext('composer'), [focusNext]);
   const work = useSessionWork(api, sessionId, toComposer);
+  const { retry: retryWork } = work;
+  const retryListed = useCallback(
+    (id: string): void => void retryWork(id).then(refresh),
+    [retryWork, refresh],
+  );
   const execution = route.view === 'trace' ? route.execution : null;
   const desk = useSessionDesk(api, sessionId, { execution, known: work.made });
   const { session, detail, status } = desk;
@@ -126,6 +131,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
         )}
       </TopBar>
       <SessionList
+        onRetry={retryListed}
         sessions={sessions}
         typed={typed}
         onType={setTyped}

@@ -23,6 +23,8 @@ export interface SessionListProps {
   /** Null as long as the list knows it best. */
   readonly open: OpenSession | null;
   readonly info: ServerInfo | null;
+  /** Continues a parked session. */
+  readonly onRetry: (sessionId: string) => void;
   /** The server answers. */
   readonly isOnline: boolean;
   readonly searchRef: RefObject<HTMLInputElement | null>;
@@ -83,7 +85,7 @@ export const SessionList: MemoExoticComponent<(props: SessionListProps) => React
   },
 );
 
-function Rows({ sessions, typed, onType, openId, open }: SessionListProps): ReactElement {
+function Rows({ sessions, typed, onType, openId, open, onRetry }: SessionListProps): ReactElement {
   const { hasMore, loadMore } = sessions;
   const now = useNow();
   const groups = useMemo(
@@ -142,6 +144,7 @@ function Rows({ sessions, typed, onType, openId, open }: SessionListProps): Reac
                 session={session}
                 isOpen={session.id === openId}
                 now={now}
+                onRetry={onRetry}
               />
             ))}
           </ul>

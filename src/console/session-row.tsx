@@ -9,14 +9,15 @@ export interface SessionRowProps {
   readonly session: SessionSummary;
   readonly isOpen: boolean;
   readonly now: Date;
+  readonly onRetry: (sessionId: string) => void;
 }
 
 /** Two lines: what it is about and when; then why it stands as it does. */
 export const SessionRow: MemoExoticComponent<(props: SessionRowProps) => ReactElement> = memo(
-  ({ session, isOpen, now }: SessionRowProps): ReactElement => {
-    const { id, title, status, reason, updatedAt } = session;
+  ({ session, isOpen, now, onRetry }: SessionRowProps): ReactElement => {
+    const { id, title, status, phase, reason, updatedAt, error } = session;
     return (
-      <li>
+      <li data-phase={phase}>
         <a
           className="row"
           href={chatHref(id)}
@@ -26,8 +27,23 @@ export const SessionRow: MemoExoticComponent<(props: SessionRowProps) => ReactEl
           <Glyph name={statusGlyphs[status]} size={14} />
           <span className="row-title">{title ?? 'Untitled'}</span>
           <time dateTime={updatedAt}>{timeText(session, now)}</time>
-          <span className="row-reason">{reason}</span>
+          <span
+            className="row-reason"
+            title={phase === 'parked' ? (error ?? undefined) : undefined}
+          >
+            {reason}
+          </span>
         </a>
+        {phase === 'parked' && (
+          <button
+            type="button"
+            className="button button-small row-retry"
+            aria-label={`Retry ${title ?? 'Untitled'}`}
+            onClick={() => onRetry(id)}
+          >
+            Retry
+          </button>
+        )}
       </li>
     );
   },

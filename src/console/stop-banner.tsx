@@ -57,6 +57,12 @@ export function StopBanner(props: StopBannerProps): ReactElement {
   );
 }
 
+const sending: Readonly<Record<Exclude<StopAction['kind'], 'message'>, string>> = {
+  grant: 'Granting…',
+  resume: 'Resuming…',
+  retry: 'Retrying…',
+};
+
 interface ActionProps extends StopBannerProps {
   readonly action: StopAction;
 }
@@ -89,7 +95,7 @@ function Action({
         onClick={isSending ? undefined : act}
       >
         <Glyph name="go" size={14} />
-        {isSending ? (action.kind === 'grant' ? 'Granting…' : 'Resuming…') : action.label}
+        {isSending ? sending[action.kind] : action.label}
       </button>
       <kbd aria-hidden="true">G</kbd>
     </div>

@@ -80,7 +80,10 @@ export function useSessionDesk(
   const { grantState, grant } = useGrant({
     sessionId,
     stoppedAt: session.stop?.timestamp ?? null,
-    resume: live?.actions.resume ?? null,
+    resume:
+      detail?.phase === 'parked' && sessionId !== null
+        ? () => api.retry(sessionId)
+        : (live?.actions.resume ?? null),
     hasMoved: async () =>
       sessionId !== null && (await api.session(sessionId)).updatedAt !== detail?.updatedAt,
   });

@@ -15,6 +15,8 @@ export interface SessionWork {
   readonly start: (agent: string, message: string) => Promise<string | null>;
   readonly forkAt: (step: number) => void;
   readonly remove: () => Promise<string | null>;
+  /** Resolves when the parked session is continued, or the notice says why not. */
+  readonly retry: (id: string) => Promise<void>;
 }
 
 export function useSessionWork(
@@ -66,6 +68,17 @@ export function useSessionWork(
     }
   }, [api, sessionId]);
 
+  const retry = useCallback(
+    async (id: string): Promise<void> => {
+      try {
+        await api.retry(id);
+      } catch (thrown) {
+        setNotice(problemOf(thrown).message);
+      }
+    },
+    [api],
+  );
+
   const dismiss = useCallback(() => setNotice(null), []);
-  return { made, notice, dismiss, start, forkAt, remove };
+  return { made, notice, dismiss, start, forkAt, remove, retry };
 }

@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'ref_not_found'
   | 'conflict'
   | 'awaiting_approval'
+  | 'parked'
   | 'stale_owner'
   | 'queue_full'
   | 'runtime_closed'

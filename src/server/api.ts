@@ -1,6 +1,7 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { JsonObject } from '../json.ts';
+import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StopSentence } from '../trace/trace.ts';
 
@@ -40,6 +41,13 @@ export interface SessionSummary {
   /** From the first message; null as long as there is none. */
   readonly title: string | null;
   readonly status: BroadcastStatus;
+  /** `parked` failed too often and waits for `POST /sessions/{id}/retry`; its status is `failed`. */
+  readonly phase: SessionPhase;
+  /** Why the last try failed; of a parked session, why it is parked. */
+  readonly error: string | null;
+  readonly parkedAt: string | null;
+  /** How often the work was taken up since it last came further. */
+  readonly tries: number;
   /** Why it stands as it does, in a few words: `Steps limit · 5 / 5`, `delete_lead needs approval`. */
   readonly reason: string;
   readonly waitingFor: readonly { readonly callId: string; readonly tool: string }[];

@@ -1,11 +1,13 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session, SessionPage } from '../sessions/session.ts';
 import { searchSessions } from '../trace/index.ts';
 import { storedStatus, wireStatus } from './session-views.ts';
 
 export interface ListQuery {
   readonly status?: BroadcastStatus;
+  readonly phase?: SessionPhase;
   readonly agent?: string;
   readonly search?: string;
   readonly limit?: number;
@@ -21,10 +23,11 @@ export async function listSessions(
   owner: string,
   query: ListQuery,
 ): Promise<SessionPage> {
-  const { status, search, limit = 50, cursor: start, agent } = query;
+  const { status, search, limit = 50, cursor: start, agent, phase } = query;
   const filter = {
     owner,
     ...(status && { status: storedStatus[status] }),
+    ...(phase !== undefined && { phase }),
     ...(agent !== undefined && { agent }),
   };
   const found: Session[] = [];

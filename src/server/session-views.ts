@@ -19,11 +19,16 @@ export const storedStatus: Readonly<Record<BroadcastStatus, AgentStatus>> = {
 
 export function summaryOf(session: Session): SessionSummary {
   const { id, agent, title, executionId, messageCount, stepCount, createdAt, updatedAt } = session;
+  const { phase, error, parkedAt, tries } = session;
   return {
     id,
     agent,
     title,
     status: wireStatus(session),
+    phase,
+    error,
+    parkedAt,
+    tries,
     reason: reasonText(session),
     waitingFor: session.pendingApprovals.map(({ callId, tool }) => ({ callId, tool })),
     executionId,

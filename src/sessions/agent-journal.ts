@@ -25,10 +25,12 @@ const newFrame = (callId: string | null): AgentFrame => ({
   messages: 0,
   steps: 0,
   stored: { messages: 0, steps: 0 },
+  isMidStep: false,
   saved: null,
 });
 
 const TOO_LARGE = 'It ran, and what it returned was too large to be kept.';
+const UNWRITABLE = 'It ran, and what it returned could not be kept.';
 
 /** The journal of one agent of a session; all of them write through one writer, under one fencing token. */
 export class AgentJournal implements Journal {
@@ -146,6 +148,8 @@ export class AgentJournal implements Journal {
     let room = this.#writer.options.store.maxBytes / 4;
     const since = this.#results.map((result): ToolResult => {
       const { callId, kind, durationMs } = result;
+      // one of them may be what the store, its codec or JSON did not take
+      if (this.#writer.hasUnwritable) return { callId, kind, value: UNWRITABLE, durationMs };
       const { length } = JSON.stringify(result);
       if (length > room) return { callId, kind, value: TOO_LARGE, durationMs };
       room -= length;

@@ -6,6 +6,7 @@ import { withinAllowance } from '../continuation/grant-allowance.ts';
 import { checkedGrant, grantKinds, type Grants } from '../continuation/grants.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { own } from '../json.ts';
+import { sessionParked } from './attempts.ts';
 import type { GrantOrder } from './grant-order.ts';
 import type { SessionCrew } from './session-crew.ts';
 import {
@@ -16,6 +17,7 @@ import {
   notWaiting,
   sessionBusy,
   staleAnswer,
+  stoppedOnRow,
 } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { OwnerOptions, ResumeSessionOptions } from './session-options.ts';
@@ -86,6 +88,9 @@ export async function resumeSession(
     checkNamed(row, callId, answer);
   }
   if (row.phase === 'open' && given.length === 0) throw sessionBusy(row);
+  // answers wait with it; what asks it to continue does not
+  if (row.closeReason !== null && !grant) throw stoppedOnRow(row);
+  if (row.phase === 'parked' && (grant || given.length === 0)) throw sessionParked(row);
   const { state } = await lookup.load(row, { wholeExecution: true });
   const order = grant && (await orderOf(lookup, row, state, grant, options));
   const answers = await lookup.agentFor(row.agent).checkResume(state, {

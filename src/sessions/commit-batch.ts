@@ -16,6 +16,8 @@ export interface AgentFrame {
   steps: number;
   /** Those of them that are stored. */
   stored: { readonly messages: number; readonly steps: number };
+  /** Whether the step in work was begun by an earlier try. */
+  isMidStep: boolean;
   /** The newest state in the store. */
   saved: StagedState | null;
 }
@@ -48,6 +50,8 @@ export class CommitBatch {
   events: StagedEvent[] = [];
   done: number | undefined;
   end: Commit['end'];
+  /** Whether it has a step that was begun and done in this try. */
+  hasWholeStep = false;
   /** Resolves when it is written. */
   written: Promise<void> | null = null;
 
@@ -75,6 +79,8 @@ export class CommitBatch {
       this.messages.push({ frame, position: frame.messages++, message });
     for (const step of state.steps.slice(frame.steps - placement.steps)) {
       this.steps.push({ frame, position: frame.steps++, step, mark: markOf(state, placement) });
+      this.hasWholeStep ||= !frame.isMidStep;
+      frame.isMidStep = false;
       for (const call of this.calls)
         // the step has it
         if (step.results.some(({ callId }) => callId === call.callId)) call.result = null;

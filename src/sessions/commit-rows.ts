@@ -1,7 +1,6 @@
 import type { CommitBatch, StagedEvent } from './commit-batch.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
 import type { EventNote } from '../events/event-outlet.ts';
-import { AgentError } from '../errors/agent-error.ts';
 import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
 import { logEntry, type OutcomePlace } from './log-events.ts';
@@ -147,30 +146,45 @@ function eventRow(
   const type = notes.at(-1)?.type ?? '';
   const bodyOf = (given: readonly EventNote[]): string | Promise<string> =>
     rows.body('event', logEntry(given, outcomes), executionId);
-  /** What is too large is left out and says so: a log must not end a run. */
-  const shorter = (error: unknown): string | Promise<string> => {
-    if (!AgentError.is(error, 'state_too_large')) throw error;
+  const shortOf = (most: number): string | Promise<string> =>
+    bodyOf(notes.map((note) => shortened(note, most)));
+  /** What cannot be kept is left out and says so: a log must not end a run. */
+  const shorter = async (): Promise<string> => {
     const most = store.maxBytes / (10 * notes.length);
-    return bodyOf(notes.map((note) => shortened(note, most)));
+    try {
+      return await shortOf(most);
+    } catch {
+      return shortOf(Math.min(most, SHORT_CHARACTERS));
+    }
   };
   const rowOf = (body: string): EventRow => ({ executionId, seq, type, body });
   let body: string | Promise<string>;
   try {
     body = bodyOf(notes);
-  } catch (error) {
-    body = shorter(error);
+  } catch {
+    body = shorter();
   }
   return typeof body === 'string' ? rowOf(body) : body.catch(shorter).then(rowOf);
 }
 
+/** Fields of so many characters are kept in any log: ids, names, numbers. */
+const SHORT_CHARACTERS = 200;
 const TOO_LARGE = 'too large for the log';
 
 /** The note with its large fields left out; each says so itself, and the others are as they were. */
 const shortened = (note: EventNote, most: number): EventNote => {
   const short = Object.entries(note.fields).map(([name, value]: [string, unknown]) => {
     // a verdict is small, mostly only pointed at, and readers count on it
-    if (name === 'outcome' || (JSON.stringify(value) ?? '').length <= most) return [name, value];
+    if (name === 'outcome' || lengthOf(value) <= most) return [name, value];
     return [name, typeof value === 'string' ? `(${TOO_LARGE})` : { omitted: TOO_LARGE }];
   });
   return { ...note, fields: Object.fromEntries(short) as EventNote['fields'] };
 };
+
+function lengthOf(value: unknown): number {
+  try {
+    return (JSON.stringify(value) ?? '').length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -4,8 +4,11 @@ import { AgentError, whole } from '../errors/agent-error.ts';
 export interface ExecutionQueue {
   /** Called once, by the runtime: what to do with a session whose turn it is. */
   start(work: (sessionId: string) => Promise<void>): void;
-  /** Refuses with `queue_full` where there is no more room; a session that is in the queue is not added again. */
-  add(sessionId: string): void | Promise<void>;
+  /**
+   * Refuses with `queue_full` where there is no more room; a session that is in the queue is not added again. One that
+   * `isUrgent` is to be stopped: that takes a moment, and should wait for nothing.
+   */
+  add(sessionId: string, options?: { readonly isUrgent?: boolean }): void | Promise<void>;
   /** Whether `add` would refuse. */
   readonly isFull: boolean;
   /** How many sessions wait for their turn. */
@@ -26,25 +29,31 @@ export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQu
   const concurrency = whole('inProcessQueue concurrency', options.concurrency ?? 50);
   const maxWaiting = whole('inProcessQueue maxWaiting', options.maxWaiting ?? 10_000);
   const waiting = new Set<string>();
+  const urgent = new Set<string>();
   const running = new Map<string, Promise<void>>();
   let work: ((sessionId: string) => Promise<void>) | null = null;
   let isDraining = false;
 
   const next = (): void => {
     if (work === null || isDraining) return;
+    for (const sessionId of urgent) begin(sessionId, work);
     for (const sessionId of waiting) {
       if (running.size >= concurrency) return;
-      // asked for again while it runs: its turn comes after
-      if (running.has(sessionId)) continue;
-      waiting.delete(sessionId);
-      running.set(sessionId, turn(sessionId, work));
+      begin(sessionId, work);
     }
+  };
+  const begin = (sessionId: string, take: NonNullable<typeof work>): void => {
+    // asked for again while it runs: its turn comes after
+    if (running.has(sessionId)) return;
+    waiting.delete(sessionId);
+    urgent.delete(sessionId);
+    running.set(sessionId, turn(sessionId, take));
   };
   const turn = async (sessionId: string, take: NonNullable<typeof work>): Promise<void> => {
     try {
       await take(sessionId);
     } catch {
-      // the runtime reports; the queue only goes on
+      // the runtime reports
     }
     running.delete(sessionId);
     next();
@@ -55,9 +64,10 @@ export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQu
       work = given;
       next();
     },
-    add(sessionId): void {
-      if (waiting.size >= maxWaiting && !waiting.has(sessionId)) throw queueFull(waiting.size);
-      waiting.add(sessionId);
+    add(sessionId, { isUrgent = false } = {}): void {
+      if (isUrgent) urgent.add(sessionId);
+      else if (waiting.size >= maxWaiting && !waiting.has(sessionId)) throw queueFull(waiting.size);
+      else waiting.add(sessionId);
       next();
     },
     get isFull() {
@@ -69,6 +79,7 @@ export function inProcessQueue(options: InProcessQueueOptions = {}): ExecutionQu
     async drain(): Promise<void> {
       isDraining = true;
       waiting.clear();
+      urgent.clear();
       await Promise.all(running.values());
     },
   };

@@ -4,7 +4,9 @@ import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf, joined, type CommitDraft } from './commit-rows.ts';
 import type { RowWriter } from './row-writer.ts';
+import { isOfContent, notWritable } from './session-errors.ts';
 import type { CommitReceipt, SessionStore } from './session-store.ts';
+import { isRefusedValue } from './stores/store-errors.ts';
 
 /** Waits between tries at a store that fails for a moment. */
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
@@ -37,6 +39,10 @@ export interface ExecutionWriterOptions {
   /** The work must end at once: nothing more can be written. */
   failed(error: unknown): void;
   signalled(receipt: CommitReceipt): void;
+  /** Whether the last text of the model is left out of the log: nobody here knows what its agent hides. */
+  readonly hidesText?: boolean;
+  /** Given where the session runs alone: a step that was begun and done so is written down. */
+  quarantineEnded?(): void;
 }
 
 /**
@@ -47,6 +53,8 @@ export class ExecutionWriter {
   readonly options: ExecutionWriterOptions;
   failure: unknown = null;
   receipt: CommitReceipt | null = null;
+  /** Something could not be written whatever its size. */
+  hasUnwritable = false;
   /** The last commit is on its way: the lease may be given back from now on. */
   hasEnded = false;
   seq: number;
@@ -78,8 +86,9 @@ export class ExecutionWriter {
     return isNumbered(type) || this.options.isHeard();
   }
 
-  publish(note: EventNote, tell: () => void): void {
+  publish(given: EventNote, tell: () => void): void {
     if (this.failure) return;
+    const note = this.options.hidesText ? withoutText(given) : given;
     const seq = isNumbered(note.type) ? ++this.seq : null;
     if (seq === null && !this.#isWriting && this.#hasNoEvents)
       return this.#tell({ note, seq, tell });
@@ -139,7 +148,7 @@ export class ExecutionWriter {
     try {
       await this.#writeParts(parts);
     } catch (error) {
-      if (!AgentError.is(error, 'state_too_large')) this.fail(error);
+      if (!isOfContent(error)) this.fail(error);
       throw error;
     } finally {
       this.#isWriting = false;
@@ -154,19 +163,19 @@ export class ExecutionWriter {
     return [...this.#sealed.splice(0), batch];
   }
 
-  /** Together, else one by one: what is too large must not take along what was whole before it. */
+  /** Together, else one by one: what cannot be written must not take along what was whole before it. */
   async #writeParts(parts: readonly CommitBatch[]): Promise<void> {
     if (parts.length > 1)
       try {
         return await this.#writeTogether(parts);
       } catch (error) {
-        this.#forgetTooLarge(error);
+        this.#forgetRefused(error);
       }
     for (const [i, part] of parts.entries())
       try {
         await this.#writeTogether([part]);
       } catch (error) {
-        this.#forgetTooLarge(error);
+        this.#forgetRefused(error);
         this.#undo(parts.slice(i));
         throw error;
       }
@@ -180,11 +189,10 @@ export class ExecutionWriter {
   async #store(parts: readonly CommitBatch[]): Promise<void> {
     const written = parts.filter((part) => part.hasRows);
     if (written.length === 0) return;
-    const { rows, store } = this.options;
-    const drafts: CommitDraft[] = [];
-    for (const [i, part] of written.entries())
-      drafts.push(await commitOf(part, this, written.slice(i + 1)));
-    const commit = joined(drafts);
+    const { rows, store, quarantineEnded } = this.options;
+    const commit = await this.#draft(written);
+    const isCleared = quarantineEnded && written.some(({ hasWholeStep }) => hasWholeStep);
+    if (isCleared) commit.endsQuarantine = true;
     if (commit.end !== undefined) this.hasEnded = true;
     const blobs = rows.takeBlobs();
     const isSeen = commit.done !== undefined || commit.end !== undefined;
@@ -205,8 +213,21 @@ export class ExecutionWriter {
         };
       }
     this.receipt = receipt;
+    if (isCleared) quarantineEnded();
     if (receipt.stopReason !== null || receipt.pauseReason !== null)
       this.options.signalled(receipt);
+  }
+
+  /** What is thrown here is about what was to be written: the next try would come to the same. */
+  async #draft(parts: readonly CommitBatch[]): Promise<CommitDraft> {
+    try {
+      const drafts: CommitDraft[] = [];
+      for (const [i, part] of parts.entries())
+        drafts.push(await commitOf(part, this, parts.slice(i + 1)));
+      return joined(drafts);
+    } catch (error) {
+      throw AgentError.is(error, 'state_too_large') ? error : notWritable(error);
+    }
   }
 
   /** A commit that is sent again is written once, so a store that fails for a moment is asked again. */
@@ -215,6 +236,7 @@ export class ExecutionWriter {
       try {
         return await work();
       } catch (error) {
+        if (isRefusedValue(error)) throw notWritable(error);
         if (AgentError.is(error) && error.code !== 'store_failed') throw error;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
         if (this.failure) throw this.failure;
@@ -223,15 +245,17 @@ export class ExecutionWriter {
   }
 
   /**
-   * A row was too large: nothing was written, and the run goes back to what is written down. What began is still told;
-   * what became of it is not, for it has not happened.
+   * A row cannot be written: nothing was, and the run goes back to what is written down. What began is still told; what
+   * became of it is not, for it has not happened.
    */
   #undo(parts: readonly CommitBatch[]): void {
     const staged = parts.flatMap(({ events }) => events);
     for (const { states } of parts)
       for (const frame of states.keys()) Object.assign(frame, frame.stored);
     const next = this.#batch;
-    const began = staged.filter(({ note }) => BEGINNINGS.has(note.type));
+    const began = staged
+      .filter(({ note }) => BEGINNINGS.has(note.type))
+      .map((event) => (this.hasUnwritable ? { ...event, note: withoutArgs(event.note) } : event));
     this.seq -= [...staged, ...next.events].filter(({ seq }) => seq !== null).length;
     next.events = [...began, ...next.events].map((event) =>
       event.seq === null ? event : { ...event, seq: ++this.seq },
@@ -240,8 +264,9 @@ export class ExecutionWriter {
   }
 
   /** Nothing of the commit was written, its large values neither. */
-  #forgetTooLarge(error: unknown): void {
-    if (!AgentError.is(error, 'state_too_large')) throw error;
+  #forgetRefused(error: unknown): void {
+    if (!isOfContent(error)) throw error;
+    this.hasUnwritable ||= error.code !== 'state_too_large';
     this.options.rows.takeBlobs();
     this.definition = null;
     this.#definitionKept = null;
@@ -255,3 +280,12 @@ export class ExecutionWriter {
     this.options.failed(error);
   }
 }
+
+/** They may be what could not be written. */
+const withoutArgs = (note: EventNote): EventNote =>
+  'args' in note.fields
+    ? { ...note, fields: { ...note.fields, args: { omitted: 'They could not be kept.' } } }
+    : note;
+
+const withoutText = (note: EventNote): EventNote =>
+  'outputText' in note.fields ? { ...note, fields: { ...note.fields, outputText: '' } } : note;

@@ -35,7 +35,8 @@ async function forkRow(
 ): Promise<NewSessionRow> {
   const reader = new RowReader(lookup.store, source);
   const head = await reader.head(source.head);
-  const isWhole = atStep === undefined && source.phase === 'idle';
+  const isOver = source.phase === 'idle' && source.closeReason === null;
+  const isWhole = atStep === undefined && isOver;
   const at = isWhole ? null : await stepAt(reader, source, atStep ?? source.stepCount);
   const found = at ? await stateAt(lookup, reader, source, head, at) : head.state;
   const { id: forkedFrom } = found.execution;

@@ -1,7 +1,7 @@
 import { AgentError, invalidOption, positive } from '../errors/agent-error.ts';
 import { inTime } from './in-time.ts';
 import { Lease, msSince, thisMoment, type Moment } from './lease.ts';
-import type { LeaseRequest, LeaseSignal, SessionStore } from './session-store.ts';
+import type { LeaseRequest, LeaseSignal, Release, SessionStore } from './session-store.ts';
 import { staleOwner } from './stores/store-errors.ts';
 
 export interface LeaseTimes {
@@ -97,7 +97,21 @@ export class LeaseKeeper {
     this.#keepTime();
   }
 
-  /** Lets others continue work that failed here, without a wait for the end of the lease. */
+  /** Ends a try that failed. A store that does not take that now gets the lease back when it can. */
+  async release(lease: Lease, release: Release): Promise<void> {
+    const { sessionId, token } = lease;
+    const { leaseMs } = this.#times;
+    try {
+      await inTime(this.#store.release(sessionId, token, release), leaseMs, () =>
+        unanswered(leaseMs),
+      );
+      this.drop(lease);
+    } catch {
+      await this.giveBack(lease);
+    }
+  }
+
+  /** Lets others continue work that ended here, without a wait for the end of the lease. */
   async giveBack(lease: Lease): Promise<void> {
     this.#returns.set(lease.sessionId, { token: lease.token, since: thisMoment() });
     this.drop(lease);
@@ -244,7 +258,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const unanswered = (ms: number): AgentError =>
   new AgentError(
     'store_failed',
-    `The store did not answer the renewal of a lease within ${Math.round(ms)} ms.`,
+    `The store did not answer for a lease within ${Math.round(ms)} ms.`,
   );
 
 const unproven = ({ sessionId, token }: Lease): AgentError =>

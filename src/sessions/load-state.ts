@@ -116,6 +116,7 @@ class Loading {
       messages: counts.messageCount,
       steps: counts.stepCount,
       stored: { messages: counts.messageCount, steps: counts.stepCount },
+      isMidStep: unfinishedStep !== null,
       saved: null,
     };
     return { json, frame };

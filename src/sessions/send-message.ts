@@ -3,6 +3,7 @@ import { uuid } from '../ids.ts';
 import { canonicalJson } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
+import { sessionParked } from './attempts.ts';
 import { checkedExecutionId } from './check-names.ts';
 import type { SessionCrew } from './session-crew.ts';
 import { awaitingApproval, executionTaken, sessionBusy, tooManyWaiting } from './session-errors.ts';
@@ -38,7 +39,7 @@ export async function sendMessage(
     {
       executionId,
       contentHash: given === undefined ? null : hashOf(executionId, message.content),
-      phases: refusal ? [] : whenBusy === 'queue' ? ['idle', 'open'] : ['idle'],
+      phases: refusal ? [] : whenBusy === 'queue' ? ['idle', 'open', 'parked'] : ['idle'],
       maxWaiting: lookup.maxWaiting,
     },
   );
@@ -47,6 +48,7 @@ export async function sendMessage(
   if (refusal) throw refusal;
   if (isFull) throw tooManyWaiting(sessionId, lookup.maxWaiting);
   const now = await lookup.owned(sessionId, owner);
+  if (now.phase === 'parked') throw sessionParked(now);
   throw now.phase === 'paused'
     ? awaitingApproval(sessionId, await lookup.waiting(now))
     : sessionBusy(now);

@@ -3,10 +3,11 @@ import { isoTime } from '../clock.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { logMessage, logText } from '../errors/log-text.ts';
 import { uuid } from '../ids.ts';
+import { waitAfter } from './attempts.ts';
 import type { GrantOrder } from './grant-order.ts';
 import { inProcessQueue, queueFull, type ExecutionQueue } from './execution-queue.ts';
 import { checkedLeaseTimes, LeaseKeeper, type LeaseTimes } from './lease-keeper.ts';
-import { hasLog } from './log-events.ts';
+import { Quarantine } from './quarantine.ts';
 import { plainBody } from './row-writer.ts';
 import { changedMeanwhile, sessionNotFound } from './session-errors.ts';
 import { SessionListeners } from './session-listeners.ts';
@@ -17,11 +18,14 @@ import type {
   AcceptCondition,
   Acceptance,
   Decision,
-  RecoverablePage,
+  SessionRequest,
   SessionStore,
 } from './session-store.ts';
 import { GRANT_LOG_REQUIRES } from './state-rows.ts';
-import { isTakenOver, workOn, type CommandBody, type WorkerContext } from './session-worker.ts';
+import { SessionSweep } from './session-sweep.ts';
+import type { CommandBody } from './session-task.ts';
+import { runtimeClosed, SessionWaits } from './session-waits.ts';
+import { isTakenOver, workOn, type WorkerContext } from './session-worker.ts';
 
 export interface CrewOptions {
   /** Default: in this process, 50 at a time. */
@@ -35,12 +39,6 @@ export interface CrewOptions {
   readonly onError?: (error: unknown, sessionId: string) => void;
 }
 
-/** A session whose work failed here is left to others for this long. */
-const BACKOFF_MS = 30_000;
-const SWEEP = 1_000;
-/** How often somebody who waits looks at the store, for work that runs elsewhere. */
-const LOOK_MS = 250;
-
 /** Takes what sessions are asked to do, and does it: one worker of possibly many on the same store. */
 export class SessionCrew {
   readonly listeners: SessionListeners = new SessionListeners();
@@ -49,17 +47,13 @@ export class SessionCrew {
   readonly #queue: ExecutionQueue;
   readonly #keeper: LeaseKeeper;
   readonly #context: WorkerContext;
-  readonly #times: LeaseTimes;
   readonly #onError: NonNullable<CrewOptions['onError']>;
-  /** Where the next sweep continues, by agent. */
-  readonly #lastOwners: Map<string, string> = new Map();
-  readonly #leftAlone: Map<string, number> = new Map();
-  /** Sessions whose rows cannot be read: callers who wait get the error. */
-  readonly #damaged: Map<string, AgentError> = new Map();
-  readonly #waiters: Map<string, Set<() => void>> = new Map();
+  readonly #quarantine: Quarantine;
+  readonly #sweep: SessionSweep;
+  readonly #waits: SessionWaits;
+  /** Sessions whose turn it is, also where they wait for their place. */
+  readonly #working: Set<string> = new Set();
   #isClosed = false;
-  #isDrained = false;
-  #sweep: ReturnType<typeof setInterval> | null = null;
 
   constructor(lookup: SessionLookup, options: CrewOptions) {
     const { queue = inProcessQueue(), lease, deps, onError = report } = options;
@@ -67,14 +61,20 @@ export class SessionCrew {
     const worker = uuid();
     this.#lookup = lookup;
     this.#store = store;
-    this.#times = checkedLeaseTimes(lease);
-    this.#keeper = new LeaseKeeper(store, worker, this.#times);
+    const times = checkedLeaseTimes(lease);
+    const { leaseMs } = times;
+    this.#keeper = new LeaseKeeper(store, worker, times);
+    this.#sweep = new SessionSweep(store, lookup.agentNames, leaseMs);
+    this.#waits = new SessionWaits(store);
+    this.#quarantine = new Quarantine({ calmMs: waitAfter(1, leaseMs) });
     this.#onError = onError;
     this.#queue = queue;
     this.#context = {
       store,
       worker,
       keeper: this.#keeper,
+      quarantine: this.#quarantine,
+      leaseMs,
       window,
       clock,
       agentNamed: (name) => lookup.agentNamed(name),
@@ -86,6 +86,13 @@ export class SessionCrew {
       isDraining: () => this.#isClosed,
       told: (event) => this.listeners.tell(event),
       isHeard: (sessionId) => this.listeners.wants(sessionId),
+      failed: (error, sessionId) => this.#failed(error, sessionId),
+      tryLater: (sessionId, waitMs) => {
+        if (!this.#isClosed)
+          this.#sweep.later(sessionId, waitMs + 1, () => {
+            this.enqueue(sessionId).catch((error: unknown) => this.#onError(error, sessionId));
+          });
+      },
     };
     queue.start((sessionId) => this.#work(sessionId));
   }
@@ -148,158 +155,92 @@ export class SessionCrew {
     });
   }
 
-  async request(
-    sessionId: string,
-    wish: { readonly stop: string } | { readonly pause: string },
-  ): Promise<void> {
-    const phase = await this.#store.request(sessionId, wish);
+  /** The phase that was found. */
+  async request(sessionId: string, request: SessionRequest): Promise<SessionPhase> {
+    const phase = await this.#store.request(sessionId, request);
     if (phase === null) throw sessionNotFound(sessionId);
-    if (phase === 'idle') return;
-    this.#keeper.signal(
-      sessionId,
-      'stop' in wish
-        ? { stopReason: wish.stop, pauseReason: null }
-        : { stopReason: null, pauseReason: wish.pause },
-    );
-    await this.enqueue(sessionId);
+    if (phase === 'idle') return phase;
+    const stopReason = 'stop' in request ? request.stop : null;
+    const pauseReason = 'pause' in request ? request.pause : null;
+    if (!('retry' in request)) this.#keeper.signal(sessionId, { stopReason, pauseReason });
+    if (stopReason !== null) this.#quarantine.letPass(sessionId);
+    await this.enqueue(sessionId, stopReason !== null);
+    return phase;
   }
 
-  /** The work is in the store: where the queue has no room, a later sweep finds it. */
-  async enqueue(sessionId: string): Promise<void> {
-    if (this.#isClosed) return;
+  /** False where the queue has no room: the work is in the store, and a later sweep finds it. */
+  async enqueue(sessionId: string, isStop: boolean = false): Promise<boolean> {
+    if (this.#isClosed) return false;
     try {
-      await this.#queue.add(sessionId);
+      await this.#queue.add(sessionId, { isUrgent: isStop });
+      return true;
     } catch (error) {
       if (!AgentError.is(error, 'queue_full')) throw error;
+      return false;
     }
   }
 
   async recover(): Promise<number> {
-    const agents = this.#lookup.agentNames;
-    const ids = new Set(await this.#store.urgent({ agents, limit: SWEEP }));
-    for (const agent of agents) for (const id of await this.#waiting(agent)) ids.add(id);
-    const now = this.#lookup.clock.now();
-    for (const [id, until] of this.#leftAlone) if (until <= now) this.#leftAlone.delete(id);
-    const ours = [...ids].filter((id) => !this.#leftAlone.has(id));
-    for (const id of ours) await this.enqueue(id);
-    return ours.length;
-  }
-
-  /** The next page of what waits for an agent of this process: each sweep continues where the last one ended. */
-  async #waiting(agent: string): Promise<readonly string[]> {
-    const page = (afterOwner?: string): Promise<RecoverablePage> =>
-      this.#store.recoverable({
-        agent,
-        limit: SWEEP,
-        ...(afterOwner !== undefined && { afterOwner }),
-      });
-    const last = this.#lastOwners.get(agent);
-    let found = await page(last);
-    if (found.ids.length === 0 && last !== undefined) found = await page();
-    if (found.afterOwner === null) this.#lastOwners.delete(agent);
-    else this.#lastOwners.set(agent, found.afterOwner);
-    return found.ids;
+    const { stops, others } = await this.#sweep.find();
+    const news = others.filter((id) => !this.#working.has(id));
+    for (const id of stops) {
+      this.#quarantine.letPass(id);
+      await this.enqueue(id, true);
+    }
+    for (const id of news) if (!(await this.enqueue(id))) break;
+    return stops.length + news.length;
   }
 
   start(): void {
-    if (this.#sweep !== null || this.#isClosed) return;
-    const sweep = (): void => {
-      this.recover().catch((error: unknown) => this.#onError(error, ''));
-    };
-    this.#sweep = setInterval(sweep, this.#times.leaseMs / 3);
-    sweep();
+    if (this.#isClosed) return;
+    this.#sweep.start(async () => {
+      await this.recover().catch((error: unknown) => this.#onError(error, ''));
+    });
   }
 
   async close(graceMs: number = 30_000): Promise<void> {
     this.#isClosed = true;
-    if (this.#sweep !== null) clearInterval(this.#sweep);
+    this.#sweep.stop();
+    this.#quarantine.close();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
     await Promise.race([this.#queue.drain(), grace]);
     clearTimeout(timer);
-    this.#isDrained = true;
-    for (const sessionId of Array.from(this.#waiters.keys())) this.#notify(sessionId);
+    this.#waits.close();
   }
 
   forget(sessionId: string): void {
-    this.#leftAlone.delete(sessionId);
-    this.#damaged.delete(sessionId);
-    this.#notify(sessionId);
+    this.#sweep.noteWork(sessionId);
+    this.#waits.noteDamage(sessionId, null);
+    this.#waits.notify(sessionId);
   }
 
-  /**
-   * Resolves when the execution (null: any) is neither worked on nor waits for a worker. `hasBegun`: it does not wait,
-   * even if there is no log of it.
-   */
-  async settled(
-    sessionId: string,
-    executionId: string | null,
-    hasBegun: boolean = false,
-  ): Promise<void> {
-    let wasSeen = hasBegun;
-    for (;;) {
-      const changed = this.#nextChange(sessionId);
-      const row = await this.#store.find(sessionId);
-      if (!row) throw sessionNotFound(sessionId);
-      const isCurrent = executionId === null || row.executionId === executionId;
-      // idle: nothing waits here, also not what was refused
-      if (row.phase === 'idle' || (isCurrent && row.phase !== 'open')) return;
-      if (!isCurrent && wasSeen) return;
-      wasSeen = isCurrent
-        ? executionId !== null
-        : await hasLog(this.#store, sessionId, executionId);
-      // it may have begun since the row was read
-      if (!isCurrent && wasSeen) continue;
-      const damage = this.#damaged.get(sessionId);
-      if (damage) throw damage;
-      if (this.#isDrained) throw runtimeClosed();
-      await changed;
-    }
-  }
-
-  #nextChange(sessionId: string): Promise<void> {
-    return new Promise((resolve) => {
-      const waiters = this.#waiters.get(sessionId) ?? new Set();
-      const done = (): void => {
-        clearTimeout(timer);
-        waiters.delete(done);
-        if (waiters.size === 0) this.#waiters.delete(sessionId);
-        resolve();
-      };
-      const timer = setTimeout(done, LOOK_MS);
-      this.#waiters.set(sessionId, waiters.add(done));
-    });
-  }
-
-  #notify(sessionId: string): void {
-    for (const wake of Array.from(this.#waiters.get(sessionId) ?? [])) wake();
+  settled(sessionId: string, executionId: string | null, hasBegun?: boolean): Promise<void> {
+    return this.#waits.settled(sessionId, executionId, hasBegun);
   }
 
   async #work(sessionId: string): Promise<void> {
+    this.#working.add(sessionId);
     try {
-      await workOn(this.#context, sessionId);
-      this.#leftAlone.delete(sessionId);
-      this.#damaged.delete(sessionId);
+      const isDone = await workOn(this.#context, sessionId);
+      this.#sweep.noteWork(sessionId);
+      if (isDone) this.#waits.noteDamage(sessionId, null);
     } catch (error) {
       if (isTakenOver(error)) return;
-      if (isDamage(error)) this.#damaged.set(sessionId, error);
-      this.#leftAlone.set(sessionId, this.#lookup.clock.now() + BACKOFF_MS);
-      this.#onError(error, sessionId);
+      this.#sweep.noteTrouble(sessionId);
+      this.#failed(error, sessionId);
     } finally {
-      this.#notify(sessionId);
+      this.#working.delete(sessionId);
+      this.#waits.notify(sessionId);
     }
+  }
+
+  #failed(error: unknown, sessionId: string): void {
+    if (isDamage(error)) this.#waits.noteDamage(sessionId, error);
+    this.#onError(error, sessionId);
   }
 }
 
-const runtimeClosed = (): AgentError =>
-  new AgentError(
-    'runtime_closed',
-    'This runtime was closed and takes no more work; another process goes on with what is open. Send to another ' +
-      'process, or make a new runtime.',
-  );
-
 function report(error: unknown, sessionId: string): void {
-  console.error(
-    `onward: the work on session "${logText(sessionId)}" failed and will be tried again. ${logMessage(error)}`,
-  );
+  console.error(`onward: the work on session "${logText(sessionId)}" failed. ${logMessage(error)}`);
 }

@@ -1,6 +1,8 @@
 import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import { grantKinds, type Grants } from '../continuation/grants.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import { failureText } from './attempts.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { WaitingLimit } from './store-requests.ts';
 
@@ -52,6 +54,13 @@ export const changedMeanwhile = (sessionId: string): AgentError =>
     'conflict',
     `Somebody else was quicker with session ${show(sessionId)}. Look at it with get() before you try again.`,
     { details: { sessionId } },
+  );
+
+export const stoppedOnRow = ({ id, status }: SessionRow): AgentError =>
+  new AgentError(
+    'not_resumable',
+    `The execution of session ${show(id)} was stopped. Send a new message, or resume it with a grant.`,
+    { details: { sessionId: id, status, missing: [] } },
   );
 
 export const idTaken = (sessionId: string): AgentError =>
@@ -108,6 +117,22 @@ export const rowTooLarge = (what: string, bytes: number, maxBytes: number): Agen
       'Return less from tools (maxResultChars), keep files elsewhere and pass links, or raise maxBytes of the store.',
     { details: { what, bytes, maxBytes } },
   );
+
+const UNWRITABLE = 'unwritable';
+
+/** What was to be written cannot be, whatever its size: JSON, the codec or the store does not take it. */
+export const notWritable = (cause: unknown): AgentError =>
+  new AgentError(
+    'invalid_state',
+    `What the agent did cannot be written down: ${failureText(cause, defaultRedactor).replace(/\.$/, '')}. ` +
+      'Return plain JSON from tools, and check the codec of the store.',
+    { cause, details: { reason: UNWRITABLE } },
+  );
+
+/** Whether a write failed because of what was to be written: the same write would fail again. */
+export const isOfContent = (error: unknown): error is AgentError =>
+  AgentError.is(error, 'state_too_large') ||
+  (AgentError.is(error, 'invalid_state') && error.details['reason'] === UNWRITABLE);
 
 export const answeredBefore = (sessionId: string, callId: string): AgentError =>
   new AgentError('conflict', `Call ${callId} was answered before; each call is answered once.`, {

@@ -1,5 +1,4 @@
 import type { Agent } from '../agent/agent.ts';
-import type { AgentStatus } from '../agent/agent-status.ts';
 import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
 import type { Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
@@ -18,7 +17,7 @@ import { loadSession, type HistoryWindow, type LoadedSession } from './load-stat
 import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import { newerSession, sessionNotFound } from './session-errors.ts';
-import type { SessionRuntimeOptions } from './session-options.ts';
+import type { ListSessionsOptions, SessionRuntimeOptions } from './session-options.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
@@ -97,12 +96,13 @@ export class SessionLookup {
     return this.#viewOf(row, head);
   }
 
-  /** What a newer release wrote is shown as far as the row itself tells. */
+  /** What a newer release wrote, or was given up, is shown as far as the row itself tells. */
   async #headOf(row: SessionRow): Promise<{ readonly head: Head; readonly characters: number }> {
     try {
       return await new RowReader(this.store, row).sizedHead(row.head);
     } catch (error) {
-      if (row.requires > READS) return { head: unreadHead(row), characters: 0 };
+      const isGivenUp = row.phase === 'parked' || row.closeReason !== null;
+      if (row.requires > READS || isGivenUp) return { head: unreadHead(row), characters: 0 };
       throw error;
     }
   }
@@ -138,18 +138,13 @@ export class SessionLookup {
   }
 
   /** A page is short where its sessions are large; its cursor leads to the rest. */
-  async list(options: {
-    readonly owner: string;
-    readonly status?: AgentStatus;
-    readonly agent?: string;
-    readonly limit?: number;
-    readonly cursor?: string;
-  }): Promise<SessionPage> {
-    const { owner, status, agent, cursor } = options;
+  async list(options: ListSessionsOptions): Promise<SessionPage> {
+    const { owner, status, phase, agent, cursor } = options;
     const limit = checkedLimit(options.limit, 200);
     const filter = {
       owner,
       ...(status !== undefined && { status }),
+      ...(phase !== undefined && { phase }),
       ...(agent !== undefined && { agent }),
     };
     const pause = pacer(owner);

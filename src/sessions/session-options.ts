@@ -1,4 +1,5 @@
 import type { Agent } from '../agent/agent.ts';
+import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalBinding, Approvals } from '../agent/approval-answer.ts';
 import type { Clock } from '../clock.ts';
 import type { GrantAuthority } from '../continuation/grant-allowance.ts';
@@ -7,6 +8,7 @@ import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
 import type { GrantPolicy } from './grant-policy.ts';
 import type { CrewOptions } from './session-crew.ts';
+import type { SessionPhase } from './session-rows.ts';
 import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
 
 /** Whose session it is: every method asks, and a session of somebody else is not found. */
@@ -37,6 +39,22 @@ export interface SendOptions extends OwnerOptions {
 /** Caps of what owners may grant, in place of the runtime's `grants`. */
 export interface GrantCapOptions {
   readonly grants?: GrantPolicy;
+}
+
+export interface ListSessionsOptions extends OwnerOptions {
+  readonly status?: AgentStatus;
+  /** `parked`: those that were tried too often. */
+  readonly phase?: SessionPhase;
+  readonly agent?: string;
+  /** Most sessions of the page, at most 200. */
+  readonly limit?: number;
+  /** That of the page before. */
+  readonly cursor?: string;
+}
+
+export interface RetryOptions extends OwnerOptions, GrantCapOptions {
+  /** Resolve when the session is neither at work nor about to be. */
+  readonly wait?: boolean;
 }
 
 export interface ResumeSessionOptions extends OwnerOptions, GrantCapOptions {

@@ -1,5 +1,4 @@
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
-import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
 import { whole } from '../errors/agent-error.ts';
@@ -19,9 +18,11 @@ import type {
   CreateOptions,
   ExpireOptions,
   GrantCapOptions,
+  ListSessionsOptions,
   OwnerOptions,
   PruneOptions,
   ResumeSessionOptions,
+  RetryOptions,
   SendOptions,
   SessionRuntimeOptions,
 } from './session-options.ts';
@@ -69,14 +70,7 @@ export class SessionRuntime {
   }
 
   /** Newest change first. */
-  async list(
-    options: OwnerOptions & {
-      readonly status?: AgentStatus;
-      readonly agent?: string;
-      readonly limit?: number;
-      readonly cursor?: string;
-    },
-  ): Promise<SessionPage> {
+  async list(options: ListSessionsOptions): Promise<SessionPage> {
     return this.#lookup.list({ ...options, owner: checkedOwner(options.owner) });
   }
 
@@ -145,7 +139,14 @@ export class SessionRuntime {
     return this.#result(sessionId, options, null);
   }
 
-  /** Resolves when the session is neither at work nor about to be. */
+  /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
+  async retry(sessionId: string, options: RetryOptions): Promise<Session> {
+    await this.#lookup.owned(sessionId, options.owner);
+    await this.#crew.request(sessionId, { retry: isoTime(this.clock.now()) });
+    return this.#result(sessionId, options, null);
+  }
+
+  /** Resolves when the session is neither at work nor about to be, or is parked. */
   wait(sessionId: string, { owner }: OwnerOptions): Promise<Session> {
     return this.#result(sessionId, { owner, wait: true }, null);
   }

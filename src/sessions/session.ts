@@ -11,9 +11,11 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import { shownApprovals, type ApprovalRedactors } from '../events/shown-approvals.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { JsonObject } from '../json.ts';
-import type { SessionRow } from './session-rows.ts';
+import { closedOutcome, parkedOutcome } from './attempts.ts';
+import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
 import type { Head } from './state-rows.ts';
+import { stopNote } from './stop-note.ts';
 
 /** A session as people and programs see it, without its history; secrets are redacted. */
 export interface Session {
@@ -23,6 +25,13 @@ export interface Session {
   /** `metadata.title`, else from the first message of the user; null while there is neither. */
   readonly title: string | null;
   readonly status: AgentStatus;
+  /** `open` is worked on or waits for a worker, `paused` waits for people, `parked` failed too often and waits for `retry`. */
+  readonly phase: SessionPhase;
+  /** How often the work was taken up since it last came further; of a parked session, after how many it was given up. */
+  readonly tries: number;
+  /** Why the last try failed; of a parked session, why it is parked. */
+  readonly error: string | null;
+  readonly parkedAt: string | null;
   /** The execution that is worked on, or was last. */
   readonly executionId: string | null;
   readonly createdAt: string;
@@ -62,15 +71,17 @@ export function sessionOf(
   const { own: redactor } = redactors;
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
-  // accepted, and nobody has begun: the verdict on file is about something else
-  const isFresh = row.phase === 'open' && !isOpen(state.status);
+  // accepted, and nobody has begun: the outcome on file is about something else
+  const isFresh = (row.phase === 'open' || row.phase === 'parked') && !isOpen(state.status);
   const isOver = row.phase !== 'open' && status !== 'paused';
   const outcome =
-    lastContinuationOutcome && !isFresh
+    ofRow(row, redactor) ??
+    (lastContinuationOutcome && !isFresh
       ? ContinuationOutcome.from(redactor.value(lastContinuationOutcome))
-      : null;
-  const pending = namedApprovals(pause?.pendingApprovals ?? [], execution.id).filter(({ callId }) =>
-    waiting.has(callId),
+      : null);
+  const isClosed = row.closeReason !== null;
+  const pending = namedApprovals(pause?.pendingApprovals ?? [], execution.id).filter(
+    ({ callId }) => !isClosed && waiting.has(callId),
   );
   return {
     id,
@@ -78,6 +89,10 @@ export function sessionOf(
     agent,
     title: shownTitle(metadata, title, redactor),
     status,
+    phase: row.phase,
+    tries: row.tries,
+    error: row.error === null ? null : redactor.text(row.error),
+    parkedAt: row.parkedAt,
     executionId: executionId || null,
     createdAt,
     updatedAt,
@@ -97,6 +112,14 @@ export function sessionOf(
     output: isOver ? redactor.value(output) : null,
     metadata: redactor.value(metadata),
   };
+}
+
+/** What the row alone knows: that the session is parked, or was stopped though its state could not be read. */
+function ofRow(row: SessionRow, redactor: Redactor): ContinuationOutcome | null {
+  if (row.phase === 'parked')
+    return parkedOutcome({ ...row, error: row.error === null ? null : redactor.text(row.error) });
+  if (row.phase !== 'idle' || row.closeReason === null) return null;
+  return closedOutcome(redactor.text(stopNote(row.closeReason).reason));
 }
 
 function pauseView(pause: Pause | null, redactor: Redactor): Session['pause'] {

@@ -30,7 +30,9 @@ function pauseText(pending: Session['pendingApprovals']): string {
     : `${countText(pending.length)} approvals needed`;
 }
 
-function stopText({ status, stopReason, outcome, executionStepCount: step }: Session): string {
+function stopText(session: Session): string {
+  const { status, stopReason, outcome, executionStepCount: step, phase, error } = session;
+  if (phase === 'parked') return `Parked · ${clipped(error ?? 'no reason was kept')}`;
   const plain = status === 'failed' ? 'Failed' : 'Stopped';
   const voice = decisiveVoice(outcome);
   if (!voice || stopReason === null) return plain;
@@ -40,6 +42,10 @@ function stopText({ status, stopReason, outcome, executionStepCount: step }: Ses
   if (voice.criterion === 'SessionRuntime') return plain;
   return texts[stopReason]?.(voice) ?? `${plain} · ${voice.criterion}`;
 }
+
+const MOST = 120;
+const clipped = (text: string): string =>
+  text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text;
 
 const texts: Partial<Record<StopReason, (voice: ContinuationEvaluation) => string | null>> = {
   steps_limit: (voice) => limitText(voice, 'steps limit', countText),

@@ -4,6 +4,7 @@ import { textOf } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
+import type { SessionPhase } from '../sessions/session-rows.ts';
 import type { Session } from '../sessions/session.ts';
 import { reasonText } from './reason-text.ts';
 
@@ -21,6 +22,7 @@ export interface SearchSessionsOptions extends OwnerOptions {
   readonly limit?: number;
   readonly cursor?: string;
   readonly status?: AgentStatus;
+  readonly phase?: SessionPhase;
   readonly agent?: string;
   /** Most sessions to look at, and how long, before it answers with what it has. */
   readonly maxSessions?: number;
@@ -38,7 +40,7 @@ export async function searchSessions(
   runtime: SessionRuntime,
   options: SearchSessionsOptions,
 ): Promise<SessionSearchPage> {
-  const { owner, search, limit = 50, status, agent } = options;
+  const { owner, search, limit = 50, status, phase, agent } = options;
   const { maxSessions = MOST_SESSIONS, maxMs = MOST_MS } = options;
   const wanted = plain(search).split(/\s+/).filter(Boolean);
   const found: Session[] = [];
@@ -50,6 +52,7 @@ export async function searchSessions(
       limit: Math.min(PAGE, limit - found.length, maxSessions - seen),
       ...(cursor !== undefined && { cursor }),
       ...(status !== undefined && { status }),
+      ...(phase !== undefined && { phase }),
       ...(agent !== undefined && { agent }),
     });
     for (const session of page.sessions)

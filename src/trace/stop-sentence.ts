@@ -64,6 +64,8 @@ function remedyOf(
   allowance: GrantAllowance | null,
 ): Pick<StopSentence, 'goOnIf' | 'action'> {
   const { outcome, voice } = stop;
+  if (isParked(voice))
+    return { goOnIf: 'you retried it', action: { kind: 'retry', label: 'Retry' } };
   const needed = grantNeeded(outcome.evaluations);
   if (needed && allowance?.grant === null)
     return {
@@ -86,6 +88,9 @@ function remedyOf(
     return { goOnIf: 'you sent a new message; no grant lifts this guard', action: newMessage };
   return { goOnIf: 'you sent a new message', action: newMessage };
 }
+
+/** The runtime has given it up for now, and says so. */
+const isParked = ({ context }: ContinuationEvaluation): boolean => context['parked'] === true;
 
 const isGrantable = ({ remedy }: ContinuationEvaluation): boolean =>
   Object.keys(remedy?.grant ?? {}).length > 0;

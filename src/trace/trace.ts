@@ -128,4 +128,6 @@ export interface StopSentence {
 export type StopAction =
   | { readonly kind: 'grant'; readonly grant: Grants; readonly label: string }
   | { readonly kind: 'resume'; readonly label: string }
+  /** Of a parked session. */
+  | { readonly kind: 'retry'; readonly label: string }
   | { readonly kind: 'message'; readonly label: string };

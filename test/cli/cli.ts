@@ -7,6 +7,7 @@ import {
   SessionRuntime,
   type Agent,
   type InferenceDriver,
+  type SessionRuntimeOptions,
   type Tool,
 } from 'onward';
 import { sqliteStore } from 'onward/stores/sqlite';
@@ -154,9 +155,13 @@ export const waitingDriver = (entered: Gate): InferenceDriver => ({
 export const lost = { message: 'broken line', type: 'rate_limit', retryable: true } as const;
 
 /** A look at the same sessions from outside the command. */
-export function lookInto(cwd: string, agent: Agent): SessionRuntime {
+export function lookInto(
+  cwd: string,
+  agent: Agent,
+  options: Partial<SessionRuntimeOptions> = {},
+): SessionRuntime {
   const store = sqliteStore({ path: join(cwd, '.onward', 'sessions.db') });
-  const runtime = new SessionRuntime({ store, agents: [agent], onError: () => {} });
+  const runtime = new SessionRuntime({ store, agents: [agent], onError: () => {}, ...options });
   onTestFinished(async () => {
     await runtime.close({ graceMs: 0 });
     await store.close();

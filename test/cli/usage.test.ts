@@ -19,6 +19,7 @@ describe('the command line', () => {
       'deny',
       'stop',
       'recover',
+      'parked',
       'init',
     ]) {
       expect(main.stdout).toMatch(new RegExp(`^  ${name}`, 'm'));

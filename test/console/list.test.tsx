@@ -64,6 +64,33 @@ describe('the list', () => {
     expect(screen.getByText('3d')).toBeTruthy();
   });
 
+  it('shows what is parked with its error, and continues it', async () => {
+    server.sessions = [
+      summary('s1', { title: 'Weekly summary' }),
+      summary('s2', {
+        title: 'Invoices',
+        status: 'failed',
+        phase: 'parked',
+        error: 'tenant was removed',
+        parkedAt: daysAgo(1),
+        tries: 5,
+        reason: 'Parked · tenant was removed',
+      }),
+    ];
+    show();
+    const row = (await screen.findByText('Invoices')).closest('li')!;
+    expect(row.textContent).toContain('tenant was removed');
+    expect(screen.getAllByText('Retry')).toHaveLength(1);
+    const lists = searches().length;
+    fireEvent.click(screen.getByLabelText('Retry Invoices'));
+    await waitFor(() =>
+      expect(server.asked.map(({ method, path }) => `${method} ${path}`)).toContain(
+        'POST /sessions/s2/retry',
+      ),
+    );
+    await waitFor(() => expect(searches().length).toBeGreaterThan(lists));
+  });
+
   it('says what will be there before anything is, and what the server is', async () => {
     show();
     await screen.findByText(/^Sessions appear here/);

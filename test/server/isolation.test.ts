@@ -35,6 +35,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
     stopSession: () => ({ body: {} }),
     pauseSession: () => ({ body: {} }),
     resumeSession: () => ({ body: { approvals: { [calls[0]]: { approve: true } } } }),
+    retrySession: () => ({ body: {} }),
     forkSession: () => ({ body: { atStep: 1, id: 'fork' } }),
     authorisePusher: (id) => ({
       body: { socket_id: '1.2', channel_name: `private-agent.${id}` },

@@ -56,6 +56,7 @@ describe('the OpenAPI document', () => {
         "POST /sessions/{id}/stop: stopSession",
         "POST /sessions/{id}/pause: pauseSession",
         "POST /sessions/{id}/resume: resumeSession",
+        "POST /sessions/{id}/retry: retrySession",
         "POST /sessions/{id}/fork: forkSession",
         "POST /pusher/auth: authorisePusher",
       ]

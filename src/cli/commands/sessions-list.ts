@@ -1,4 +1,5 @@
-import { statusFacts, type AgentStatus } from '../../agent/agent-status.ts';
+import type { AgentStatus } from '../../agent/agent-status.ts';
+import { summaryOf } from '../../server/session-views.ts';
 import type { Session } from '../../sessions/session.ts';
 import { reasonText, searchSessions } from '../../trace/index.ts';
 import { counted } from '../../trace/number-text.ts';
@@ -59,11 +60,10 @@ async function found(
   options: ListOptions,
 ): Promise<{ readonly sessions: readonly Session[]; readonly hasMore: boolean }> {
   const { search, agent, limit } = options;
-  const status = options.status === undefined ? undefined : statusNamed(options.status);
   const filter = {
     owner,
     ...(agent !== undefined && { agent }),
-    ...(status !== undefined && { status }),
+    ...(options.status !== undefined && statusNamed(options.status)),
   };
   const sessions: Session[] = [];
   let cursor: string | null | undefined;
@@ -82,10 +82,14 @@ async function found(
   return { sessions, hasMore: cursor !== null };
 }
 
-function statusNamed(name: string): AgentStatus {
+function statusNamed(
+  name: string,
+): { readonly status: AgentStatus } | { readonly phase: 'parked' } {
+  if (name === 'parked') return { phase: 'parked' };
   const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined;
-  if (status !== undefined) return status;
-  throw usageError(`--status got "${name}", expected one of ${Object.keys(statuses).join(', ')}.`);
+  if (status !== undefined) return { status };
+  const known = [...Object.keys(statuses), 'parked'].join(', ');
+  throw usageError(`--status got "${name}", expected one of ${known}.`);
 }
 
 function table({ paint }: CliContext, sessions: readonly Session[]): string[] {
@@ -123,21 +127,3 @@ const nothingText = (
   search === undefined && status === undefined && agent === undefined
     ? `${owner} has no sessions yet. Begin one with: ${command('run', '"…"')}`
     : 'No session fits.';
-
-/** A line of the list for programs, as the HTTP API has it. */
-export const summaryOf = (session: Session): Record<string, unknown> => {
-  const { id, agent, title, status, stopReason, executionId, messageCount, stepCount } = session;
-  return {
-    id,
-    agent,
-    title,
-    status: statusFacts(status, stopReason).broadcast,
-    reason: reasonText(session),
-    waitingFor: session.pendingApprovals.map(({ callId, tool }) => ({ callId, tool })),
-    executionId,
-    messageCount,
-    stepCount,
-    createdAt: session.createdAt,
-    updatedAt: session.updatedAt,
-  };
-};

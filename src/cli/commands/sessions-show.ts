@@ -8,7 +8,7 @@ import { findSession } from '../find-session.ts';
 import { ago, argsSummary, costText, oneLine, shortId, askedText } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import { stopLine } from '../run-ending.ts';
-import { summaryOf } from './sessions-list.ts';
+import { summaryOf } from '../../server/session-views.ts';
 
 export interface ShowOptions {
   readonly messages: number;

@@ -97,6 +97,15 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     handle: async ({ owner, id, body }) =>
       detailOf(await runtime.resume(id, { ...body, owner, authority: 'owner', ...caps })),
   }),
+  route({
+    method: 'POST',
+    path: '/sessions/{id}/retry',
+    name: 'retrySession',
+    summary: 'Continues a parked session with all counts at 0; any other stays as it is.',
+    body: {},
+    answer: accepted,
+    handle: async ({ owner, id }) => detailOf(await runtime.retry(id, { owner, ...caps })),
+  }),
   route<object, { readonly atStep?: number; readonly id?: string }>({
     method: 'POST',
     path: '/sessions/{id}/fork',

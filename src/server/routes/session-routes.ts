@@ -6,6 +6,7 @@ import type { Session } from '../../sessions/session.ts';
 import { listSessions, type ListQuery } from '../list-sessions.ts';
 import { route, type Route, type RouteAnswer } from '../route.ts';
 import { statusNames } from '../schemas/continuation-schemas.ts';
+import { phaseNames } from '../schemas/session-schemas.ts';
 import { ref } from '../schemas/shapes.ts';
 import { detailOf, summaryOf, wireStatus } from '../session-views.ts';
 import {
@@ -50,6 +51,7 @@ export const sessionRoutes = (
     summary: 'Your sessions, newest change first.',
     query: {
       status: oneOf(...statusNames),
+      phase: oneOf(...phaseNames),
       agent: word('the name of an agent'),
       search: word('words to look for, up to 200 characters'),
       limit: wholeNumber(1, 200),

@@ -91,6 +91,7 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
   StopAction: either(
     object({ kind: { const: 'grant' }, grant: ref('Grants'), label: text }),
     object({ kind: { const: 'resume' }, label: text }),
+    object({ kind: { const: 'retry' }, label: text }),
     object({ kind: { const: 'message' }, label: text }),
   ),
   StopSentence: object({

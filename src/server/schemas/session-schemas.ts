@@ -7,6 +7,7 @@ import {
   mapOf,
   number,
   object,
+  oneOfTexts,
   orNull,
   record,
   ref,
@@ -14,11 +15,18 @@ import {
   time,
 } from './shapes.ts';
 
+/** What the store knows of the work on a session. */
+export const phaseNames = ['idle', 'open', 'paused', 'parked'] as const;
+
 const inCommon = {
   id: text,
   agent: text,
   title: orNull(text),
   status: ref('Status'),
+  phase: ref('Phase'),
+  error: orNull(text),
+  parkedAt: orNull(time),
+  tries: count,
   reason: text,
   executionId: orNull(text),
   messageCount: count,
@@ -46,6 +54,7 @@ export const sessionSchemas: Readonly<Record<string, JsonSchema>> = {
     store: orNull(text),
     agents: list(ref('AgentInfo')),
   }),
+  Phase: oneOfTexts(phaseNames),
   SessionSummary: object({ ...inCommon, waitingFor: list(object({ callId: text, tool: text })) }),
   SessionPage: object({ sessions: list(ref('SessionSummary')), cursor: orNull(text) }),
   PendingApproval: object(

@@ -32,3 +32,10 @@ export const storeClosed = (name: string): AgentError =>
 /** Whether what is stored cannot be trusted any more: trying again does not help. */
 export const isDamage = (error: unknown): error is AgentError =>
   AgentError.is(error, 'store_failed') && error.details['reason'] === 'damaged';
+
+/** Whether PostgreSQL refused a value of the statement, or its size: it would do so again. */
+export function isRefusedValue(error: unknown): boolean {
+  if (!AgentError.is(error, 'store_failed')) return false;
+  const { code } = error.details;
+  return typeof code === 'string' && /^(?:22|54)/.test(code);
+}

@@ -1,0 +1,99 @@
+import { createAgent, type ExecutionQueue, type SessionStore } from 'onward';
+import { ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { stores } from '../setup/four-stores.ts';
+import { ended } from '../setup/session-moments.ts';
+import { ann, builderWith, followingDriver, pause, runtimeOn, until } from '../setup/sessions.ts';
+
+const { final } = ScenarioStep;
+const FOREIGN = 3_000;
+let runs = 0;
+const at = (ms: number): string => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
+
+/** Open sessions, older than all others, as a client leaves them. */
+async function openSessions(
+  store: SessionStore,
+  agent: string,
+  count: number,
+  owners = 3,
+): Promise<readonly string[]> {
+  const run = `${process.pid}-${runs++}`;
+  const ids = Array.from({ length: count }, (_n, i) => `${agent}-${run}-${i}`);
+  const client = runtimeOn(store, createAgent({ name: agent, driver: followingDriver() }), {
+    queue: { start() {}, add() {}, isFull: false, waiting: 0, drain: async () => {} },
+  });
+  const [first = ''] = ids;
+  const one = await client.create({ ...ann, id: first });
+  const { head } = (await store.find(one.id))!;
+  const body = JSON.stringify({ message: { role: 'user', content: 'go' } });
+  const make = async (id: string, i: number): Promise<void> => {
+    const row = { agent, status: 'pending', executionId: null, head } as const;
+    const counts = { messageCount: 0, stepCount: 0, createdAt: at(i) };
+    if (i > 0) await store.create({ ...row, ...counts, id, owner: `owner-${i % owners}` });
+    const command = { kind: 'message', executionId: `e-${id}`, body, at: at(i) } as const;
+    await store.accept(id, command, { phases: ['idle'] });
+  };
+  for (let i = 0; i < count; i += 50)
+    await Promise.all(ids.slice(i, i + 50).map((id, k) => make(id, i + k)));
+  return ids;
+}
+
+/** Counts what it is given, and begins nothing. */
+function countingQueue(): ExecutionQueue & { readonly added: string[] } {
+  const added: string[] = [];
+  return {
+    added,
+    start() {},
+    add: (id) => void added.push(id),
+    isFull: false,
+    waiting: 0,
+    drain: async () => {},
+  };
+}
+
+describe.each(stores)('recovery (%s)', (name, open) => {
+  it('finds a session of ours behind thousands of agents that this process does not have', async () => {
+    const store = open();
+    const foreign = await openSessions(store, `retired-${name}`, FOREIGN);
+    const [mine = ''] = await openSessions(store, 'support', 1);
+    const worker = runtimeOn(store, builderWith(followingDriver([final('done')])).build());
+    const began = performance.now();
+    worker.start();
+    expect(await ended(worker, mine)).toMatchObject({ status: 'completed', output: 'done' });
+    expect(performance.now() - began).toBeLessThan(10_000);
+    // a stop reaches any of them, and the others are left alone
+    const last = foreign.at(-1)!;
+    await store.request(last, { stop: 'enough' });
+    await until(async () => (await store.find(last))?.phase === 'idle');
+    expect((await store.find(foreign[0]!))?.token).toBe(0);
+  }, 60_000);
+
+  it('does not add again what waits or runs here, and every owner has its turn', async () => {
+    const store = open();
+    const ids = await openSessions(store, `busy-${name}`, 30, 10);
+    const queue = countingQueue();
+    const agent = createAgent({ name: `busy-${name}`, driver: followingDriver() });
+    const watcher = runtimeOn(store, agent, { queue });
+    expect(await watcher.recover()).toBe(30);
+    expect(queue.added.toSorted()).toEqual([...ids].toSorted());
+    const ownerOf = async (id: string) => (await store.find(id))!.owner;
+    const firstEleven = await Promise.all(queue.added.slice(0, 11).map(ownerOf));
+    expect(new Set(firstEleven).size).toBe(11);
+
+    // a driver that never answers: all of them run here
+    const hanging = { name: 'hangs', infer: () => new Promise<never>(() => {}) };
+    const worker = runtimeOn(store, createAgent({ name: `busy-${name}`, driver: hanging }));
+    worker.start();
+    await until(async () => (await worker.recover()) === 0);
+    let finds = 0;
+    const find = store.find;
+    Object.assign(store, {
+      find: (id: string) => {
+        finds += 1;
+        return find(id);
+      },
+    });
+    await pause(2_200);
+    expect(finds).toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,259 @@
+import { createAgent, inProcessQueue, type SessionRuntimeOptions, type SessionStore } from 'onward';
+import { mockTool, ScenarioStep } from 'onward/testing';
+import { describe, expect, it } from 'vitest';
+import { stores } from '../setup/four-stores.ts';
+import { ended, gated, held } from '../setup/session-moments.ts';
+import {
+  ann,
+  builderWith,
+  clientOn,
+  followingDriver,
+  gate,
+  isSound,
+  pause,
+  runtimeOn,
+  until,
+  waiting,
+} from '../setup/sessions.ts';
+
+const { final, toolCall } = ScenarioStep;
+const lease = { leaseMs: 600, heartbeatMs: 100 };
+let sessions = 0;
+const freshId = (): string => `stop-${process.pid}-${sessions++}`;
+const STOPPED = { status: 'stopped', phase: 'idle', stopReason: 'user_requested' };
+
+/** Two turns: the first is stopped, the second must work. */
+const agentFor = (...tools: Parameters<typeof builderWith>[1][]) =>
+  builderWith(followingDriver([toolCall('slow')], [final('next')]), ...tools).build();
+
+async function nextTurnWorks(
+  store: SessionStore,
+  id: string,
+  options: Partial<SessionRuntimeOptions> = {},
+): Promise<void> {
+  const driver = { ...followingDriver(), infer: async () => answer('next'), stream: undefined };
+  const runtime = runtimeOn(store, builderWith(driver as never).build(), { lease, ...options });
+  runtime.start();
+  expect(await runtime.send(id, 'and now?', waiting)).toMatchObject({
+    status: 'completed',
+    output: 'next',
+  });
+  await isSound(runtime, id);
+}
+
+const answer = (content: string) => ({
+  content,
+  toolCalls: [],
+  finishReason: 'stop' as const,
+  usage: null,
+});
+
+const quiet = { lease, onError: () => {} };
+const fails = () => {
+  throw new Error('no tenant');
+};
+/** A process that has another agent only. */
+const stranger = (store: SessionStore) =>
+  runtimeOn(store, createAgent({ name: 'other', driver: followingDriver() }), { lease });
+
+describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
+  it('while live things are made that never come', async () => {
+    const store = open();
+    const id = freshId();
+    const { passed, open: let_ } = gate();
+    let asked = 0;
+    const runtime = runtimeOn(store, agentFor(), {
+      ...quiet,
+      deps: () => {
+        asked += 1;
+        return passed;
+      },
+    });
+    await runtime.create({ ...ann, id });
+    await runtime.send(id, 'go', ann);
+    await until(() => asked > 0);
+    expect(await runtime.stop(id, waiting)).toMatchObject(STOPPED);
+    let_();
+    await nextTurnWorks(store, id);
+  });
+
+  it('while a failed try waits for the next one', async () => {
+    const store = open();
+    const id = freshId();
+    const failures: unknown[] = [];
+    const runtime = runtimeOn(store, agentFor(), {
+      lease: { leaseMs: 600_000, heartbeatMs: 100 },
+      deps: fails,
+      onError: (error) => failures.push(error),
+    });
+    await runtime.create({ ...ann, id });
+    await runtime.send(id, 'go', ann);
+    await until(() => failures.length > 0);
+    expect((await runtime.get(id, ann)).error).toBe('no tenant');
+    expect(await runtime.stop(id, { ...waiting, reason: 'enough' })).toMatchObject(STOPPED);
+    const { outcome } = await runtime.get(id, ann);
+    expect(outcome!.decisive!.reason).toContain('enough');
+    expect(failures).toHaveLength(1);
+    await nextTurnWorks(store, id);
+  });
+
+  it('of a parked session', async () => {
+    const store = open();
+    const id = freshId();
+    const runtime = runtimeOn(store, agentFor(), { ...quiet, deps: fails });
+    await runtime.create({ ...ann, id });
+    // no start(): tries are repeated all the same
+    expect((await runtime.send(id, 'go', waiting)).phase).toBe('parked');
+    expect(await runtime.stop(id, waiting)).toMatchObject({ ...STOPPED, error: null });
+    await nextTurnWorks(store, id);
+  });
+
+  it('of a session that waits for its turn in the queue', async () => {
+    const store = open();
+    const [busy, queued] = [freshId(), freshId()];
+    const slow = held();
+    const runtime = runtimeOn(store, agentFor(slow.tool), {
+      lease,
+      queue: inProcessQueue({ concurrency: 1 }),
+    });
+    for (const id of [busy, queued]) await runtime.create({ ...ann, id });
+    await runtime.send(busy, 'go', ann);
+    await slow.began();
+    await runtime.send(queued, 'go', ann);
+    expect(await runtime.stop(queued, waiting)).toMatchObject({ ...STOPPED, messageCount: 1 });
+    await runtime.stop(busy, waiting);
+    slow.open();
+    await nextTurnWorks(store, queued);
+  });
+
+  it.each(['before it began', 'while it is paused', 'after a process died'])(
+    'in a process without the agent, %s',
+    async (when) => {
+      const store = open();
+      const id = freshId();
+      const client = clientOn(store, agentFor());
+      await client.create({ ...ann, id });
+      if (when === 'before it began') await client.send(id, 'go', ann);
+      else if (when === 'while it is paused') {
+        const worker = runtimeOn(store, agentFor(gated('slow')), { lease });
+        expect((await worker.send(id, 'go', waiting)).status).toBe('paused');
+      } else {
+        const slow = held();
+        const never = new Promise<never>(() => {});
+        const dying = { ...store, renew: () => never, signals: () => never };
+        const worker = runtimeOn(dying, agentFor(slow.tool), quiet);
+        await worker.send(id, 'go', ann);
+        await slow.began();
+      }
+      const other = stranger(store);
+      other.start();
+      expect(await other.stop(id, waiting)).toMatchObject(STOPPED);
+      const [message] = (await other.messages(id, ann)).items;
+      expect(message).toMatchObject({ role: 'user', content: 'go' });
+      await isSound(other, id);
+      await nextTurnWorks(store, id);
+    },
+  );
+
+  it('of a session whose state cannot be read: on its row, and in its state when that is read', async () => {
+    const store = open();
+    const id = freshId();
+    const slow = held();
+    const never = new Promise<never>(() => {});
+    const dying = { ...store, renew: () => never, signals: () => never };
+    const worker = runtimeOn(dying, agentFor(slow.tool), quiet);
+    await worker.create({ ...ann, id });
+    await worker.send(id, 'go', ann);
+    await slow.began();
+    // as if the codec of the store were not there
+    const codec = {
+      encode: (text: string) => text,
+      decode: () => {
+        throw new Error('no key');
+      },
+    };
+    const blind = runtimeOn({ ...store, codec }, agentFor(slow.tool), quiet);
+    blind.start();
+    expect(await blind.stop(id, { ...waiting, reason: 'enough' })).toMatchObject(STOPPED);
+    expect((await store.find(id))!.closeReason).toContain('enough');
+    const seeing = runtimeOn(store, agentFor(slow.tool), { lease });
+    const shown = await seeing.get(id, ann);
+    expect(shown).toMatchObject({ ...STOPPED, pendingApprovals: [], pause: null });
+    expect(shown.outcome!.decisive!.reason).toBe('enough');
+    await nextTurnWorks(store, id);
+    expect((await store.find(id))!.closeReason).toBeNull();
+    const steps = (await seeing.steps(id, ann)).items;
+    expect(steps[0]!.outcome).toMatchObject({ stopReason: 'user_requested' });
+    expect(steps[0]!.results).toMatchObject([{ error: { code: 'effect_unknown' } }]);
+  });
+
+  it('of a message that nobody began, in a state that cannot be read: the message is dropped', async () => {
+    const store = open();
+    const id = freshId();
+    const codec = {
+      encode: (text: string) => text,
+      decode: () => {
+        throw new Error('no key');
+      },
+    };
+    const worker = runtimeOn(store, agentFor(), { lease });
+    await worker.create({ ...ann, id });
+    const client = clientOn(store, agentFor());
+    await client.send(id, 'go', ann);
+    const blind = runtimeOn({ ...store, codec }, agentFor(), quiet);
+    expect(await blind.stop(id, waiting)).toMatchObject(STOPPED);
+    await nextTurnWorks(store, id);
+    expect((await worker.messages(id, ann)).items.map(({ content }) => content)).toEqual([
+      'and now?',
+      'next',
+    ]);
+  });
+
+  it('runs no hook, and needs none that ends', async () => {
+    const store = open();
+    const id = freshId();
+    const client = clientOn(store, agentFor());
+    await client.create({ ...ann, id });
+    await client.send(id, 'go', ann);
+    await client.stop(id, ann);
+    let hooked = 0;
+    const hook = {
+      name: 'hangs',
+      aroundExecution: () => {
+        hooked += 1;
+        return new Promise<never>(() => {});
+      },
+    };
+    const agent = builderWith(followingDriver([final('x')]))
+      .withHooks(hook)
+      .build();
+    const worker = runtimeOn(store, agent, { lease, deps: fails });
+    await worker.recover();
+    expect(await ended(worker, id)).toMatchObject(STOPPED);
+    expect(hooked).toBe(0);
+    await nextTurnWorks(store, id);
+  });
+
+  it('of a session in quarantine, beside one that runs', async () => {
+    const store = open();
+    const [busy, poison] = [freshId(), freshId()];
+    const client = clientOn(store, agentFor());
+    for (const id of [busy, poison]) await client.create({ ...ann, id });
+    await client.send(poison, 'go', ann);
+    for (let deaths = 0; deaths < 2; deaths++) {
+      expect(await store.claim(poison, { worker: 'gone', ttlMs: 20 })).not.toBeNull();
+      await pause(40);
+    }
+    const slow = held();
+    const worker = runtimeOn(store, agentFor(slow.tool, mockTool('x')), { lease });
+    await worker.send(busy, 'go', ann);
+    await slow.began();
+    worker.start();
+    await pause(100);
+    expect((await worker.get(poison, ann)).status).toBe('in_progress');
+    expect(slow.tool.calls).toHaveLength(1);
+    expect(await worker.stop(poison, waiting)).toMatchObject(STOPPED);
+    slow.open();
+    await nextTurnWorks(store, poison);
+  });
+});
