@@ -89,7 +89,7 @@ export class SessionCrew {
       failed: (error, sessionId) => this.#failed(error, sessionId),
       tryLater: (sessionId, waitMs) => {
         if (!this.#isClosed)
-          this.#sweep.later(sessionId, waitMs + 1, () => {
+          this.#sweep.later(sessionId, waitMs, () => {
             this.enqueue(sessionId).catch((error: unknown) => this.#onError(error, sessionId));
           });
       },
@@ -210,8 +210,7 @@ export class SessionCrew {
   }
 
   forget(sessionId: string): void {
-    this.#sweep.noteWork(sessionId);
-    this.#waits.noteDamage(sessionId, null);
+    this.#forgetTrouble(sessionId);
     this.#waits.notify(sessionId);
   }
 
@@ -223,8 +222,7 @@ export class SessionCrew {
     this.#working.add(sessionId);
     try {
       const isDone = await workOn(this.#context, sessionId);
-      this.#sweep.noteWork(sessionId);
-      if (isDone) this.#waits.noteDamage(sessionId, null);
+      if (isDone) this.#forgetTrouble(sessionId);
     } catch (error) {
       if (isTakenOver(error)) return;
       this.#sweep.noteTrouble(sessionId);
@@ -233,6 +231,11 @@ export class SessionCrew {
       this.#working.delete(sessionId);
       this.#waits.notify(sessionId);
     }
+  }
+
+  #forgetTrouble(sessionId: string): void {
+    this.#sweep.noteWork(sessionId);
+    this.#waits.noteDamage(sessionId, null);
   }
 
   #failed(error: unknown, sessionId: string): void {

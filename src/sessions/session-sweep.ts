@@ -17,7 +17,7 @@ export class SessionSweep {
   /** Sessions that could not even be claimed: by the clock of this process, until when they are left out. */
   readonly #troubled: Map<string, { readonly failures: number; readonly until: number }> =
     new Map();
-  /** Tries that this process makes again, whether or not it looks for work. */
+  /** Tries that this process makes again. */
   readonly #retries: Map<string, ReturnType<typeof setTimeout>> = new Map();
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -25,6 +25,10 @@ export class SessionSweep {
     this.#store = store;
     this.#agents = agents;
     this.#leaseMs = leaseMs;
+  }
+
+  get #everyMs(): number {
+    return Math.min(EVERY_MS, this.#leaseMs / 3);
   }
 
   /** Ids of sessions to work on: those to be stopped, of any agent, and the others, the longest expired first. */
@@ -39,7 +43,8 @@ export class SessionSweep {
     for (const [id, { until }] of this.#troubled)
       if (until + FORGOTTEN_MS < now) this.#troubled.delete(id);
     return {
-      stops: stops.filter((id) => !isLeft(id)),
+      // a stop waits for no try
+      stops: stops.filter((id) => !isLeft(id) || this.#troubled.get(id)?.failures === 0),
       others: [...ids].filter((id) => !isLeft(id)),
     };
   }
@@ -71,14 +76,19 @@ export class SessionSweep {
     this.#troubled.delete(sessionId);
   }
 
-  /** Calls back when a session may be tried again; a later call for it takes the place of the one before. */
+  /**
+   * Calls back when a session may be tried again here, whether or not this process looks for work. Others, which may
+   * lack what makes it fail here, have had two looks by then.
+   */
   later(sessionId: string, waitMs: number, again: () => void): void {
     clearTimeout(this.#retries.get(sessionId));
+    const ms = waitMs === 0 ? 0 : waitMs + 2 * this.#everyMs;
     const timer = setTimeout(() => {
       this.#retries.delete(sessionId);
       again();
-    }, waitMs);
+    }, ms);
     this.#retries.set(sessionId, timer);
+    this.#troubled.set(sessionId, { failures: 0, until: performance.now() + ms });
   }
 
   /** Looks now and every second, one look at a time. */
@@ -91,7 +101,7 @@ export class SessionSweep {
       await look();
       isLooking = false;
     };
-    this.#timer = setInterval(() => void tick(), Math.min(EVERY_MS, this.#leaseMs / 3));
+    this.#timer = setInterval(() => void tick(), this.#everyMs);
     void tick();
   }
 
