@@ -55,7 +55,11 @@ const { output } = await bundle.write({
   codeSplitting: {
     groups: [
       // modules that import nothing: a page that needs one of them does not load what errors need
-      { name: 'leaf', test: /src\/(?:clock|json|ids|visible-text)\.ts/, priority: 3 },
+      {
+        name: 'leaf',
+        test: /src\/(?:clock|json|ids|pacing|sentence|sha256|visible-text)\.ts/,
+        priority: 3,
+      },
       {
         name: 'base',
         test: new RegExp(

@@ -12,10 +12,10 @@ const onlyOf = (allowed: string): ((text: string) => boolean) => {
   return (text) => !other.test(text);
 };
 const CHARS = String.raw`\w\-.~!$&'()*+,;=`;
-const isUserInfo = onlyOf(`${CHARS}:`);
-const isHostName = onlyOf(CHARS);
-const isPath = onlyOf(`${CHARS}:@/`);
-const isQuery = onlyOf(`${CHARS}:@/?`);
+const isUserInfo = /* @__PURE__ */ onlyOf(`${CHARS}:`);
+const isHostName = /* @__PURE__ */ onlyOf(CHARS);
+const isPath = /* @__PURE__ */ onlyOf(`${CHARS}:@/`);
+const isQuery = /* @__PURE__ */ onlyOf(`${CHARS}:@/?`);
 
 // the parts of RFC 3986, each ended by a character that it cannot hold
 const URI_PARTS = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/;
@@ -74,7 +74,7 @@ function isUriTemplate(text: string): boolean {
   );
 }
 
-const isNameText = onlyOf(String.raw`\w.`);
+const isNameText = /* @__PURE__ */ onlyOf(String.raw`\w.`);
 function isTemplateName(text: string): boolean {
   const name = text.replace(/(?::[1-9]\d{0,3}|\*)$/, '');
   return isNameText(name) && name.split('.').every((word) => word !== '');
@@ -138,12 +138,12 @@ function isTime(text: string): boolean {
 }
 
 const TIMES = String.raw`T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)`;
-const DURATION = new RegExp(
+const DURATION = /* @__PURE__ */ new RegExp(
   String.raw`^P(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:${TIMES})?|${TIMES})$`,
 );
 
 const isPointer = (text: string): boolean => /^(?:\/|$)/.test(text) && !/~(?![01])/.test(text);
-const isFragment = onlyOf(String.raw`\w\-.!$&'()*+,;:=@~/`);
+const isFragment = /* @__PURE__ */ onlyOf(String.raw`\w\-.!$&'()*+,;:=@~/`);
 
 function isRegex(text: string): boolean {
   try {
@@ -154,7 +154,7 @@ function isRegex(text: string): boolean {
 }
 
 /** By name. A map: the names come from schemas. */
-export const formats: ReadonlyMap<string, Format> = new Map<string, Format>([
+export const formats: ReadonlyMap<string, Format> = /* @__PURE__ */ new Map<string, Format>([
   ['date', { most: 10, test: isDate }],
   ['time', { test: isTime }],
   [

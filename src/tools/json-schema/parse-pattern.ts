@@ -17,7 +17,7 @@ export type PatternNode =
       readonly isNegative: boolean;
     };
 
-const TOKEN = new RegExp(
+const TOKEN = /* @__PURE__ */ new RegExp(
   [
     String.raw`\(\?<?[=!]|\(\?<[^>]*>|\(\?:|\(\?|[()|]`,
     String.raw`\[(?:\\[^]|[^\]\\])*\]`,

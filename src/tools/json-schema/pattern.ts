@@ -30,7 +30,7 @@ export function patternOf(source: string): Pattern | string {
     : { test: (text) => runOf(program).matches([...text]) };
 }
 
-const runs = new WeakMap<Program, PatternRun>();
+const runs = /* @__PURE__ */ new WeakMap<Program, PatternRun>();
 
 /** What a program has learned about characters serves all texts. */
 function runOf(program: Program): PatternRun {

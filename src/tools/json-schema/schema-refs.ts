@@ -1,10 +1,17 @@
 import { isRecord } from '../../json.ts';
 
 /** Keywords whose values are data, not schemas. */
-const DATA = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
+const DATA = /* @__PURE__ */ new Set([
+  'const',
+  'enum',
+  'default',
+  'examples',
+  'required',
+  'dependentRequired',
+]);
 
 /** Keywords whose keys are names, not keywords. */
-const MAPS = new Set([
+const MAPS = /* @__PURE__ */ new Set([
   'properties',
   'patternProperties',
   '$defs',

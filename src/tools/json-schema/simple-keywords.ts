@@ -37,7 +37,7 @@ export const simpleKeywords: Keywords = (schema) => {
   return checks;
 };
 
-const KINDS = new Set(['boolean', 'number', 'string', 'null', 'array', 'object']);
+const KINDS = /* @__PURE__ */ new Set(['boolean', 'number', 'string', 'null', 'array', 'object']);
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
