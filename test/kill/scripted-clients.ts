@@ -35,7 +35,7 @@ interface Client {
   isDisturbed: boolean;
   /** Calls that were answered in this turn. */
   answered: AnswerTask[];
-  /** One of a turn that is over, whose answer comes once more: now, and while a call of the next turn waits. */
+  /** An answer to a call of a turn that is over, which is given again while a call of the next turn waits. */
   late: AnswerTask | null;
 }
 
@@ -101,7 +101,7 @@ export class ScriptedClients {
 
   async #serve(client: Client, row: SessionRow | undefined): Promise<void> {
     if (!row || row.phase === 'idle') {
-      await this.#answerLate(client);
+      await this.#answerAfterTheEnd(client);
       if (this.#wantsMore(client)) await this.#send(client, 'refuse');
     } else if (row.phase === 'paused') await this.#goOn(client);
     // workers died on it again and again, as they do here on any: an operator lets it try again
@@ -133,9 +133,7 @@ export class ScriptedClients {
       answer = await this.#ask(client, task);
     if (answer === 'done') client.done += 1;
     if (whenBusy === 'queue') return;
-    const late = client.script.isAnsweredLate ? (client.answered.at(-1) ?? null) : null;
-    const since = performance.now();
-    Object.assign(client, { script, since, isDisturbed: false, answered: [], late });
+    Object.assign(client, { script, since: performance.now(), isDisturbed: false });
   }
 
   async #goOn(client: Client): Promise<void> {
@@ -145,7 +143,9 @@ export class ScriptedClients {
     const { pendingApprovals, executionId } = found;
     if (pendingApprovals.length === 0)
       return void (await this.#ask(client, { do: 'resume', session }));
-    await this.#answerLate(client);
+    const { late } = client;
+    client.late = null;
+    if (late) await this.#ask(client, late);
     for (const { callId } of pendingApprovals) {
       const answer = client.script.answer(client.answered.length);
       const execution = executionId ?? '';
@@ -156,10 +156,13 @@ export class ScriptedClients {
     }
   }
 
-  /** An answer to a call of a turn that is over: nothing may come of it. */
-  async #answerLate(client: Client): Promise<void> {
-    const { late } = client;
-    if (late) await this.#ask(client, otherWayRound(late));
+  /** An answer to a call of a turn that is over: nothing may come of it, now or in the next turn. */
+  async #answerAfterTheEnd(client: Client): Promise<void> {
+    const last = client.answered.at(-1);
+    client.answered = [];
+    if (!last || !client.script.isAnsweredLate) return;
+    client.late = otherWayRound(last);
+    await this.#ask(client, client.late);
   }
 
   async #ask({ session, sends }: Client, task: WorkerTask): Promise<Answer> {
@@ -188,5 +191,6 @@ const expected: ReadonlySet<string> = new Set([
   'awaiting_approval',
   'not_resumable',
   'unknown_approval',
+  'stale_approval',
   'runtime_closed',
 ]);
