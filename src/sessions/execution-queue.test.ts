@@ -35,6 +35,17 @@ describe('the queue in this process', () => {
     expect(queue.waiting).toBe(0);
   });
 
+  it('lets those pass that are to be stopped, also where it is full', async () => {
+    const { queue, began, end } = rig({ concurrency: 1, maxWaiting: 1 });
+    for (const id of ['a', 'b']) void queue.add(id);
+    expect(queue.isFull).toBe(true);
+    for (const id of ['b', 'c', 'a']) void queue.add(id, { isUrgent: true });
+    expect(began).toEqual(['a', 'b', 'c']);
+    expect(queue.waiting).toBe(0);
+    await end('a');
+    expect(began).toEqual(['a', 'b', 'c', 'a']);
+  });
+
   it('never runs a session twice at the same time, and runs it again when it was asked to meanwhile', async () => {
     const { queue, began, end } = rig({ concurrency: 5 });
     for (const id of ['a', 'a', 'a', 'b']) void queue.add(id);
