@@ -54,12 +54,8 @@ const { output } = await bundle.write({
   // small modules that nearly every entry needs, in one file instead of ten
   codeSplitting: {
     groups: [
-      // modules that import nothing: a page that needs one of them does not load what errors need
-      {
-        name: 'leaf',
-        test: /src\/(?:clock|json|ids|pacing|sentence|sha256|visible-text)\.ts/,
-        priority: 3,
-      },
+      // modules beside all others: a page that needs one of them does not load what errors need
+      { name: 'leaf', test: /src\/(?!index)[a-z0-9-]+\.ts|src\/events\/hidden-args/, priority: 3 },
       {
         name: 'base',
         test: new RegExp(
@@ -79,7 +75,7 @@ const { output } = await bundle.write({
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
-        test: /src\/(?:(?:append-only|cancellation)\.ts|(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
+        test: /src\/(?:(?:agent|continuation|events|messages|serialization|tools)\/|inference\/[^/]+\.ts|sessions\/[^/]+\.ts)/,
         priority: 1,
       },
     ],
