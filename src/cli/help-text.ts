@@ -80,6 +80,7 @@ Examples:
 
 export const answerHelp = `
 Without a call id the only call that waits is answered. approve --yes approves all, and what is asked after them.
+Where several executions have asked under one call id, name the one you saw with --execution.
 
 Examples:
   $ onward approve last

@@ -139,12 +139,14 @@ export function buildProgram(io: CliIo, done: (code: number) => void): Command {
     });
   worker(add(program, 'approve <session> [call]', 'let a call run that waits for you', answerHelp))
     .option('--args <json>', 'run it with these arguments instead')
+    .option('--execution <id>', 'the execution in which the call was seen')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
       const { approve } = await import('./commands/answer.ts');
       await act(command, (context) => approve(context, session, call, command.opts()));
     });
   worker(add(program, 'deny <session> [call]', 'refuse a call that waits for you', answerHelp))
     .requiredOption('-r, --reason <text>', 'why; the model reads it')
+    .option('--execution <id>', 'the execution in which the call was seen')
     .action(async (session: string, call: string | undefined, _options, command: Command) => {
       const { deny } = await import('./commands/answer.ts');
       await act(command, (context) => deny(context, session, call, command.opts()));

@@ -35,6 +35,25 @@ describe('approvals', () => {
     expect(late.stderr).toContain('waits for no answer: it is completed');
   });
 
+  it('D91: a call that is named by its id is answered only if no other execution used that id', async () => {
+    const call = (id: number) => toolCalls([{ id: 'c1', name: 'delete_lead', args: { id } }]);
+    const world = worldOf(followingDriver([call(7)], [call(8), final('deleted')]));
+    expect((await cli(world, 'run', 'first')).code).toBe(7);
+    await cli(world, 'stop', 'last');
+    expect((await cli(world, 'run', 'second', '--session', 'last')).code).toBe(7);
+    for (const execution of [[], ['--execution', 'other']]) {
+      const late = await cli(world, 'approve', 'last', 'c1', ...execution);
+      expect(late.code).toBe(4);
+      expect(late.stderr).toContain('{"id":8}');
+    }
+    const late = await cli(world, 'approve', 'last', 'c1');
+    const [, execution] = /--execution (\S+);/.exec(late.stderr)!;
+    expect(await cli(world, 'approve', 'last', 'c1', '--execution', execution!)).toMatchObject({
+      code: 0,
+      stdout: 'deleted\n',
+    });
+  });
+
   it('asks on a terminal: approve one, deny the other', async () => {
     const world = worldOf(asking(), { says: ['a', 'd', 'not this one'] });
     const { code, stdout, stderr, questions } = await cli(world, 'run', 'clean');

@@ -9,11 +9,16 @@ import { giveAnswer } from '../give-answer.ts';
 import { usageError } from '../usage-error.ts';
 import { withWork, type WorkOptions } from '../with-work.ts';
 
-export interface ApproveOptions extends WorkOptions {
+interface AnswerOptions extends WorkOptions {
+  /** The execution, or its beginning, that the call was seen in. */
+  readonly execution?: string;
+}
+
+export interface ApproveOptions extends AnswerOptions {
   readonly args?: string;
 }
 
-export interface DenyOptions extends WorkOptions {
+export interface DenyOptions extends AnswerOptions {
   readonly reason: string;
 }
 
@@ -43,15 +48,41 @@ function answer(
   said: string,
   callId: string | undefined,
   given: Answer,
-  options: WorkOptions,
+  options: AnswerOptions,
 ): Promise<number> {
   return withWork(context, options, async (project) => {
     const session = await findSession(project, said);
+    const { id } = session;
     const call = callMeant(session, callId, options.yes === true && 'approve' in given);
-    const begin = () => giveAnswer(project, session.id, call, given);
-    return { sessionId: session.id, goesOn: session, begin };
+    const bound = boundTo(call, callId !== undefined, options.execution);
+    const begin = () =>
+      giveAnswer(project, id, bound, given).catch((error: unknown) => {
+        throw AgentError.is(error, 'stale_approval') ? staleCall(context, id, call) : error;
+      });
+    return { sessionId: id, goesOn: session, begin };
   });
 }
+
+/** A call that was named by its id may be another one than the one that was seen: then the execution must be named too. */
+function boundTo(
+  call: PendingApproval,
+  isNamed: boolean,
+  execution: string | undefined,
+): PendingApproval {
+  const { executionId, ...unbound } = call;
+  if (execution !== undefined)
+    return executionId?.startsWith(execution) === true ? call : { ...call, executionId: execution };
+  return isNamed ? unbound : call;
+}
+
+const staleCall = (context: CliContext, sessionId: string, call: PendingApproval): AgentError =>
+  new AgentError(
+    'stale_approval',
+    `More than one execution of this session has asked for an answer to ${oneLine(call.callId, 120)}, and nothing was ` +
+      `run. The call that waits now is ${askedText(call, 200)}. To answer it, add ` +
+      `--execution ${shortId(call.executionId ?? '')}; ${context.command('sessions', 'show', shortId(sessionId))} shows more.`,
+    { details: { sessionId, callId: call.callId, executionId: call.executionId ?? null } },
+  );
 
 /** The call named, by its id or its beginning; left out, the only one there is, or the first of all. */
 function callMeant(
