@@ -6,6 +6,7 @@ import { UiMessageEncoder } from '../../src/broadcasting/use-chat-encoder.ts';
 import { fitText, splitText } from '../../src/broadcasting/frame-budget.ts';
 import { jsonText as wireText } from '../../src/broadcasting/wire-text.ts';
 import { ContentHold, isCallLeak, looksLikeToolCall } from '../../src/inference/content-guard.ts';
+import { AiSdkAnswer } from '../../src/inference/drivers/ai-sdk-answer.ts';
 import { GrowingCalls } from '../../src/inference/drivers/growing-calls.ts';
 import { readErrorBody } from '../../src/inference/drivers/error-body.ts';
 import { retryAfterMs, waitOf } from '../../src/inference/drivers/retry-after.ts';
@@ -218,6 +219,23 @@ const values: readonly GrowthCase[] = [
       const calls = new GrowingCalls();
       for (const id of ids) calls.read([{ id, function: { name: 't', arguments: '{}' } }], []);
       return calls.length;
+    },
+  },
+  {
+    name: 'AiSdkAnswer: many calls and texts',
+    input: (size) => Array.from({ length: size / 20 }, (_, i) => `id${i}`),
+    run: (ids: readonly string[]) => {
+      const answer = new AiSdkAnswer('test');
+      for (const id of ids) {
+        answer.read({ type: 'text-delta', id, delta: 'a' });
+        answer.read({ type: 'tool-input-start', id, toolName: 't' });
+      }
+      for (const id of ids) {
+        answer.read({ type: 'text-delta', id, delta: 'b' });
+        answer.read({ type: 'tool-input-delta', id, delta: '{}' });
+        answer.read({ type: 'tool-call', toolCallId: id, toolName: 't', input: '{}' });
+      }
+      return answer.response().content.length;
     },
   },
 ];

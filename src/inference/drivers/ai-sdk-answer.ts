@@ -9,6 +9,8 @@ import { finishReasonOf, readCall, string } from './chat-message.ts';
 
 interface GrowingCall {
   readonly id: string;
+  readonly index: number;
+  readonly part: GrowingPart;
   name: string;
   args: string;
   isWhole: boolean;
@@ -32,6 +34,9 @@ export class AiSdkAnswer {
   #usage: Partial<Usage> | null = null;
   readonly #parts: GrowingPart[] = [];
   readonly #calls: GrowingCall[] = [];
+  /** Parts by type and id, and calls by id: an answer may have any number of them. */
+  readonly #partsById: Map<string, GrowingPart> = new Map();
+  readonly #callsById: Map<string, GrowingCall[]> = new Map();
   #hasWord = false;
 
   constructor(provider: string) {
@@ -136,13 +141,13 @@ export class AiSdkAnswer {
     delta: string,
     source: Record<string, unknown>,
   ): void {
-    const last = this.#parts.at(-1);
-    const open =
-      last?.type === type && last.id === id && id !== ''
-        ? last
-        : this.#parts.find((part) => part.type === type && part.id === id && id !== '');
+    const key = `${type} ${id}`;
+    const open = id === '' ? undefined : this.#partsById.get(key);
     const part = open ?? { type, id, text: '', options: null };
-    if (!open) this.#parts.push(part);
+    if (!open) {
+      this.#parts.push(part);
+      this.#partsById.set(key, part);
+    }
     if (type === 'text') this.#text += delta;
     part.text += delta;
     const options = optionsOf(source);
@@ -150,18 +155,22 @@ export class AiSdkAnswer {
   }
 
   #begin(id: string, name: string): GrowingCall {
-    const call: GrowingCall = { id, name, args: '', isWhole: false };
-    this.#parts.push({ type: 'call', id: '', text: '', call: this.#calls.length, options: null });
+    const index = this.#calls.length;
+    const part: GrowingPart = { type: 'call', id: '', text: '', call: index, options: null };
+    const call: GrowingCall = { id, index, part, name, args: '', isWhole: false };
+    this.#parts.push(part);
     this.#calls.push(call);
+    const same = this.#callsById.get(id);
+    if (same) same.push(call);
+    else this.#callsById.set(id, [call]);
     return call;
   }
 
   #growCall(id: string, argsDelta: string, out: InferenceChunk[]): void {
-    const index = this.#calls.findLastIndex((call) => call.id === id);
-    const call = this.#calls[index];
+    const call = this.#callsById.get(id)?.at(-1);
     if (!call || call.isWhole || argsDelta === '') return;
     call.args += argsDelta;
-    out.push({ type: 'tool_call', index, id: id || null, name: call.name, argsDelta });
+    out.push({ type: 'tool_call', index: call.index, id: id || null, name: call.name, argsDelta });
   }
 
   /** The whole call counts over what was streamed of it. */
@@ -170,19 +179,25 @@ export class AiSdkAnswer {
     const id = string(part['toolCallId']);
     const name = string(part['toolName']);
     const { input } = part;
-    const streamed = this.#calls.findIndex((call) => call.id === id && !call.isWhole);
-    const call = this.#calls[streamed] ?? this.#begin(id, name);
-    const index = this.#calls.indexOf(call);
+    const streamed = this.#nextOpen(id);
+    const call = streamed ?? this.#begin(id, name);
+    const { index } = call;
     Object.assign(call, {
       name,
       args: typeof input === 'string' ? input : (jsonText(input ?? {}) ?? ''),
       isWhole: true,
     });
-    const kept = this.#parts.find((open) => open.call === index);
     const options = optionsOf(part);
-    if (kept && options) kept.options = options;
-    if (streamed < 0)
+    if (options) call.part.options = options;
+    if (!streamed)
       out.push({ type: 'tool_call', index, id: id || null, name, argsDelta: call.args });
+  }
+
+  /** The oldest call with this id that is not whole; those before it are forgotten. */
+  #nextOpen(id: string): GrowingCall | undefined {
+    const same = this.#callsById.get(id) ?? [];
+    while (same.length > 1 && same[0]?.isWhole) same.shift();
+    return same[0]?.isWhole ? undefined : same[0];
   }
 
   /** Only where there is something that the provider wants back: signed reasoning, marks on texts and calls. */
