@@ -192,5 +192,7 @@ const expected: ReadonlySet<string> = new Set([
   'not_resumable',
   'unknown_approval',
   'stale_approval',
+  // what killed its workers, or seemed to, is retried by hand
+  'parked',
   'runtime_closed',
 ]);
