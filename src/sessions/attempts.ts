@@ -2,6 +2,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import type { Redactor } from '../errors/redactor.ts';
+import { sentence, withoutFullStop } from '../sentence.ts';
 import { visibleText } from '../visible-text.ts';
 import { QUARANTINE_DEATHS, type SessionRow } from './session-rows.ts';
 
@@ -57,7 +58,7 @@ type ParkedRow = Pick<SessionRow, 'id' | 'error' | 'tries' | 'parkedAt'>;
 export const sessionParked = ({ id, error, tries, parkedAt }: ParkedRow): AgentError =>
   new AgentError(
     'parked',
-    `Session ${show(id)} is parked after ${triesText(tries)}: ${sentence(error)} Remove the cause and continue it with ` +
+    `Session ${show(id)} is parked after ${triesText(tries)}: ${sentence(reasonOf(error))} Remove the cause and continue it with ` +
       `retry(), end it with stop(), or let the message wait with { whenBusy: 'queue' }.`,
     { details: { sessionId: id, error, tries, parkedAt } },
   );
@@ -66,7 +67,7 @@ export const sessionParked = ({ id, error, tries, parkedAt }: ParkedRow): AgentE
 export const wasParked = ({ id, error, tries }: ParkedRow, cause: unknown): AgentError =>
   new AgentError(
     'parked',
-    `Session ${show(id)} is parked after ${triesText(tries)}: ${sentence(error)} Remove the cause, then continue it ` +
+    `Session ${show(id)} is parked after ${triesText(tries)}: ${sentence(reasonOf(error))} Remove the cause, then continue it ` +
       'with runtime.retry() or: onward parked --retry.',
     { cause, details: { sessionId: id, error, tries } },
   );
@@ -82,7 +83,7 @@ export const parkedOutcome = ({
     {
       criterion: 'SessionRuntime',
       decision: 'forbid',
-      reason: `it was parked after ${triesText(tries)}: ${(error ?? 'no reason was kept').replace(/\.$/, '')}`,
+      reason: `it was parked after ${triesText(tries)}: ${withoutFullStop(reasonOf(error))}`,
       context: { parked: true, tries, deaths, parkedAt },
       stopReason: 'error',
       remedy: { text: 'remove the cause, then retry the session, or stop it.' },
@@ -103,5 +104,4 @@ export const closedOutcome = (reason: string): ContinuationOutcome =>
 
 const triesText = (tries: number): string => `${tries} ${tries === 1 ? 'try' : 'tries'}`;
 
-const sentence = (error: string | null): string =>
-  (error ?? 'no reason was kept').replace(/\.?$/, '.');
+const reasonOf = (error: string | null): string => error ?? 'no reason was kept';
