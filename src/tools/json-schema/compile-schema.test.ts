@@ -298,6 +298,16 @@ describe('compileSchema', () => {
     expect(compileSchema(long)('text')).not.toEqual([]);
   });
 
+  it('takes exclusive bounds as draft 4 writes them', () => {
+    const problemsOf = compileSchema({
+      minimum: 1,
+      exclusiveMinimum: true,
+      maximum: 3,
+      exclusiveMaximum: true,
+    });
+    expect([1, 2, 3].map((value) => problemsOf(value).length === 0)).toEqual([false, true, false]);
+  });
+
   it('D92: no item is compared with all others', () => {
     const problemsOf = compileSchema({ uniqueItems: true });
     const items = Array.from({ length: 100_000 }, (_, i) => ({ id: i, odd: i % 2 === 1 }));

@@ -66,7 +66,8 @@ function numberChecks(schema: Readonly<Record<string, unknown>>): readonly Check
     ['exclusiveMaximum', (value, bound) => value < bound, 'greater than or equal to'],
   ];
   return rules.flatMap(([key, fits, words]): readonly Check[] => {
-    const bound = schema[key];
+    // draft 4 says so with true beside the bound
+    const bound = schema[key] === true ? schema[key.replace('exclusiveM', 'm')] : schema[key];
     if (typeof bound !== 'number') return [];
     return [
       (value, at, run) =>
