@@ -196,6 +196,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       'approve',
       'c5',
       { id: 'lead_2207', notify_owner: false },
+      { executionId: 'exe_1' },
     ]);
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
