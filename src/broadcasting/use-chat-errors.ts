@@ -64,7 +64,7 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   ],
   parked: [
     'parked',
-    'This chat could not be worked on and was set aside. Whoever runs it can retry it; or stop it.',
+    'This chat could not be processed and was set aside. Its operator can retry it, or you can stop it.',
   ],
   unknown_approval: ['unknown_approval', 'Nobody waits for this answer any more.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
