@@ -36,10 +36,12 @@ describe('starting', () => {
     expect(versions).toEqual(versions.map((_row, i) => ({ version: i + 1 })));
   });
 
-  it('refuses tables of a newer release, and says so, until it is that release', async () => {
+  it('refuses tables of a newer release that shuts this one out, until it is that release', async () => {
     const newer = newSchema();
     await open({ schema: newer }).find('x');
-    await query(`insert into "${newer}".migrations (version) values (99)`);
+    await query(`insert into "${newer}".migrations (version) values (98)`);
+    expect(await open({ schema: newer }).find('x')).toBeNull();
+    await query(`insert into "${newer}".migrations (version, oldest) values (99, 99)`);
     const store = open({ schema: newer });
     await expect(store.find('x')).rejects.toMatchObject({
       code: 'store_failed',
