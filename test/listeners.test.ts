@@ -64,7 +64,7 @@ describe('listening', () => {
       },
     };
     const clock = fakeClock(at);
-    const now = vi.spyOn(clock, 'now');
+    const now = vi.spyOn(clock, 'monotonic');
     const measure = async (type: AgentEventType | null): Promise<[number, number]> => {
       const agent = builder(script())
         .withTools(mockTool('stock', 7))
