@@ -36,7 +36,7 @@ export const historyRoutes = (
     summary: 'The envelopes after a place: for clients that see a gap.',
     query: {
       after: {
-        schema: { type: 'string', pattern: '^\\d{1,15}(?:@.+)?$', maxLength: 1_016 },
+        schema: { type: 'string', pattern: '^\\d{1,15}(?:@.{1,1000})?$' },
         expected: 'a place such as 12@execution; left out: the newest run from its beginning',
       },
     },
