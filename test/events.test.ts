@@ -54,6 +54,7 @@ describe('the order and content of events', () => {
         stepNumber: 1,
         attempt: 1,
         content: 'Hello.',
+        offset: 0,
       },
       {
         type: 'MessageAdded',

@@ -84,6 +84,7 @@ export class SessionCrew {
           unknown
         >,
       isDraining: () => this.#isClosed,
+      isFree: (sessionId) => this.#sweep.isFree(sessionId),
       told: (event) => this.listeners.tell(event),
       isHeard: (sessionId) => this.listeners.wants(sessionId),
       failed: (error, sessionId) => this.#failed(error, sessionId),

@@ -17,6 +17,8 @@ export class SessionSweep {
   /** Sessions that could not even be claimed: by the clock of this process, until when they are left out. */
   readonly #troubled: Map<string, { readonly failures: number; readonly until: number }> =
     new Map();
+  /** What the last look has brought: nothing holds it, or its lease has run out. */
+  #free: ReadonlySet<string> = new Set();
   /** Tries that this process makes again. */
   readonly #retries: Map<string, ReturnType<typeof setTimeout>> = new Map();
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -37,6 +39,7 @@ export class SessionSweep {
     const stops = await this.#store.urgent({ agents: [], limit: MOST });
     const ids = new Set(await this.#store.urgent({ agents, limit: MOST }));
     for (const agent of agents) for (const id of await this.#waiting(agent)) ids.add(id);
+    this.#free = new Set([...stops, ...ids]);
     for (const id of stops) ids.delete(id);
     const now = performance.now();
     const isLeft = (id: string): boolean => (this.#troubled.get(id)?.until ?? 0) > now;
@@ -47,6 +50,11 @@ export class SessionSweep {
       stops: stops.filter((id) => !isLeft(id) || this.#troubled.get(id)?.failures === 0),
       others: [...ids].filter((id) => !isLeft(id)),
     };
+  }
+
+  /** Whether a worker may claim the session, though its row says that it is leased: that clock may have been set. */
+  isFree(sessionId: string): boolean {
+    return this.#free.has(sessionId);
   }
 
   /** The next page of what waits for an agent: each look continues where the last one ended. */

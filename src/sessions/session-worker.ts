@@ -41,6 +41,8 @@ export interface WorkerContext {
   agentNamed(name: string): DurableAgent | undefined;
   depsFor(row: SessionRow): Promise<Record<string, unknown>>;
   isDraining(): boolean;
+  /** Whether the store has said that the session can be claimed, whatever its row says of the lease. */
+  isFree(sessionId: string): boolean;
   told(event: SessionEvent): void;
   isHeard(sessionId: string): boolean;
   /** Work that could not be done, for whoever runs the process. */
@@ -56,7 +58,8 @@ const TURN_MS = 500;
 export async function workOn(context: WorkerContext, sessionId: string): Promise<boolean> {
   const { store, keeper, leaseMs } = context;
   const found = await store.find(sessionId);
-  if (found?.phase !== 'open' || found.isLeased || context.isDraining()) return true;
+  if (found?.phase !== 'open' || context.isDraining()) return true;
+  if (found.isLeased && !context.isFree(sessionId)) return true;
   const stay = await placeFor(context, found);
   if (!stay) {
     // where its turn did not come, it is asked for again
