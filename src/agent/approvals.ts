@@ -63,7 +63,7 @@ export function checkExecution(
     );
 }
 
-export const staleApproval = (
+const staleApproval = (
   callId: string,
   why: string,
   details: Readonly<Record<string, unknown>>,

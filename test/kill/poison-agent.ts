@@ -18,7 +18,7 @@ export interface PoisonJob {
 }
 
 export const OWNER = 'ann';
-export const lease = { leaseMs: 600, heartbeatMs: 150, signalMs: 50 };
+const lease = { leaseMs: 600, heartbeatMs: 150, signalMs: 50 };
 
 /** Healthy steps: three calls that take a moment. */
 const STEPS = 3;
@@ -48,7 +48,7 @@ function driver(die: () => void): InferenceDriver {
   };
 }
 
-export function poisonAgent(die: () => void): Agent {
+function poisonAgent(die: () => void): Agent {
   const make = (name: string, execute: () => unknown) =>
     defineTool({ name, description: name, idempotent: true, execute });
   return AgentBuilder.base()

@@ -10,7 +10,7 @@ import { mockTool } from 'onward/testing';
 import { ann, builderWith, memoryPlace, runtimeOn, waiting, type Place } from './sessions.ts';
 
 /** A model that never comes to an end: each call asks for the tool, with 100 tokens and 1 unit of cost. */
-export function endless(cost: number | null = 1): InferenceDriver & { readonly calls: number } {
+function endless(cost: number | null = 1): InferenceDriver & { readonly calls: number } {
   let calls = 0;
   return {
     name: 'endless',

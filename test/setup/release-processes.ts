@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** Bundles the worker with the sources of a checkout: by default these ones. */
-export async function bundleRelease(file: string, root = '.', minify = false): Promise<void> {
+async function bundleRelease(file: string, root = '.', minify = false): Promise<void> {
   const source = (path: string): string => resolve(root, 'src', path);
   const bundle = await rolldown({
     input: 'test/setup/release-worker.ts',

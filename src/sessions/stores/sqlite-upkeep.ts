@@ -44,7 +44,7 @@ export interface SqliteUpkeep {
 }
 
 /** How long one transaction works: others of this process and of other ones wait for it. */
-export const SLICE_MS = 8;
+const SLICE_MS = 8;
 const MOST_SESSIONS = 20;
 const PAGE = 500;
 /** Later than all times. */
