@@ -1,12 +1,6 @@
-import {
-  Fragment,
-  memo,
-  useMemo,
-  type MemoExoticComponent,
-  type ReactElement,
-  type ReactNode,
-} from 'react';
-import { readMarkdown, safeHref, type MarkdownNode } from './markdown-tree.ts';
+import { Fragment, memo, type MemoExoticComponent, type ReactElement, type ReactNode } from 'react';
+import { safeHref, type MarkdownNode } from './markdown-tree.ts';
+import { useMarkdown } from './use-markdown.ts';
 
 export interface MarkdownProps {
   readonly text: string;
@@ -18,7 +12,7 @@ export interface MarkdownProps {
 
 /** The words of a model. Drawn from data, never as HTML: what looks like a tag is text. */
 export function Markdown({ text, isStreaming = false, end = null }: MarkdownProps): ReactElement {
-  const nodes = useMemo(() => readMarkdown(text, isStreaming), [text, isStreaming]);
+  const nodes = useMarkdown(text, isStreaming);
   return (
     <div className="md">
       {nodes.map((node, place) => (
