@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { channelOf } from 'onward/broadcasting';
 import { parseSync } from 'rolldown/utils';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fencesOf } from '../docs-tools/markdown.ts';
 import { guides } from '../docs-tools/pages.ts';
+import { removeFolder } from './setup/folders.ts';
 
 /**
  * Code blocks that cannot run by themselves: a component, a route of an app, a line of config. They are compiled, and
@@ -74,7 +75,7 @@ const ours = written('js', 'jsx', 'tsx').filter(
 );
 
 const folder = resolve(`build/docs-fragments-${process.pid}`);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** What the compiler says about the blocks, each with its place on the page in front. */
 function complaints(): readonly string[] {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fencesOf } from '../docs-tools/markdown.ts';
 import { guides } from '../docs-tools/pages.ts';
 import { printedBy, steady } from './setup/samples.ts';
+import { removeFolder } from './setup/folders.ts';
 
 /** Every `ts` block of a page is a module, and the `text` block behind it is what it prints. */
 const folder = resolve(`build/docs-samples-${process.pid}`);
@@ -31,7 +32,7 @@ writeFileSync(
   }),
 );
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe('samples of the docs', () => {
   it('there are some, in README too', () => {

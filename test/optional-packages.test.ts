@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { removeFolder } from './setup/folders.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -19,7 +20,7 @@ beforeAll(() => {
     cpSync(join('node_modules', name), join(modules, name), { recursive: true });
 });
 afterAll(() => {
-  rmSync(project, { recursive: true, force: true });
+  removeFolder(project);
 });
 
 function printed(code: string): string {

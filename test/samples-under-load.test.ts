@@ -1,15 +1,16 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { fencesOf } from '../docs-tools/markdown.ts';
 import { guides } from '../docs-tools/pages.ts';
 import { printedBy, steady } from './setup/samples.ts';
+import { removeFolder } from './setup/folders.ts';
 
 /** Samples of sessions: a machine under load must change neither their output nor their end. */
 const page = 'docs/troubleshooting.md';
 const folder = resolve(`build/samples-under-load-${process.pid}`);
 mkdirSync(folder, { recursive: true });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 afterEach(() => vi.restoreAllMocks());
 
 const samples = guides()

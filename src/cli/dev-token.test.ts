@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -15,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bearerOf, checkedToken, keptToken, ownerByToken } from './dev-token.ts';
+import { removeFolder } from '../../test/setup/folders.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'onward-token-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(path));
   return path;
 }
 

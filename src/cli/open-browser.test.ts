@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openBrowser } from './open-browser.ts';
+import { removeFolder } from '../../test/setup/folders.ts';
 
 const token = 'secret-token-0123456789';
 const address = `http://127.0.0.1:4111/#token=${token}`;
@@ -36,7 +36,7 @@ describe.skipIf(process.platform === 'win32')('openBrowser', () => {
   afterEach(() => {
     process.env['PATH'] = path;
     vi.useRealTimers();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   it('hands the address over in a file of this user alone, not in arguments', async () => {

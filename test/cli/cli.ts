@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -17,12 +17,13 @@ import { runCli } from '../../src/cli/cli.ts';
 import type { CliIo, CliSignal } from '../../src/cli/cli-io.ts';
 import type { OnwardConfig } from '../../src/cli/config.ts';
 import { followingDriver, type Gate } from '../setup/sessions.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 export const owner = { owner: 'dev' } as const;
 
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'onward-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { removeFolder } from '../setup/folders.ts';
 
 /** The package as somebody has installed it, made from the sources as they are; projects beside it use it. */
 export interface Installed {
@@ -49,7 +50,7 @@ export async function install(): Promise<Installed> {
       for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text);
       return folder;
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => removeFolder(root),
   };
 }
 

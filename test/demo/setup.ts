@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContinuationEvaluation, Message, Session, SessionRuntime } from 'onward';
@@ -8,6 +8,7 @@ import type { AgentStepJSON } from '../../src/agent/agent-state.ts';
 import { demoApp, type DemoApp, type DemoOptions } from '../../src/demo/index.ts';
 import { openPartnerData, type PartnerData } from '../../src/demo/partner-data.ts';
 import { ann, runtimeOn, waiting } from '../setup/sessions.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 export interface Demo {
   readonly folder: string;
@@ -28,7 +29,7 @@ export interface Demo {
 
 export function demoFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'onward-demo-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { removeFolder } from '../setup/folders.ts';
 
 /** `onward dev` as it is shipped, in a process and a folder of its own. */
 export interface DevProcess {
@@ -68,7 +69,7 @@ export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
 
 export async function discard(dev: DevProcess | undefined): Promise<void> {
   await dev?.kill().catch(() => {});
-  if (dev) rmSync(dev.folder, { recursive: true, force: true });
+  if (dev) removeFolder(dev.folder);
 }
 
 const firstLine = async ({ stdout }: ChildProcess): Promise<string> => {

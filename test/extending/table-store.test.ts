@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../setup/folders.ts';
 
 /** The store as docs/extending.md shows it, without the lines that run the suite. */
 const page = readFileSync('docs/extending.md', 'utf8');
@@ -30,7 +31,7 @@ beforeAll(async () => {
   await bundle.write({ file: worker, format: 'esm', codeSplitting: false });
   await bundle.close();
 }, 60_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** One process over the database of a case, to its end. */
 function run(name: string, dieAt: string): { signal: string | null; said: string } {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEffects } from './effect-log.ts';
@@ -9,6 +9,7 @@ import { sleep } from './random.ts';
 import { SessionClient } from './session-client.ts';
 import { killRuntime, type WorkerJob } from './worker-job.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 export interface PointsReport {
   /** How many processes died, each at a point of its own. */
@@ -89,7 +90,7 @@ export async function killAtEveryPoint(options: {
     await runtime.close({ graceMs: 5_000 });
     await store.close();
     await removeStore(place);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
   return { deaths, unknownFates, violations };
 }

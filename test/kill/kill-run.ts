@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError, type SessionRow, type SessionRuntime, type SessionStore } from 'onward';
@@ -14,6 +14,7 @@ import { Saboteur } from './saboteur.ts';
 import { ScriptedClients } from './scripted-clients.ts';
 import { killRuntime, type WorkerJob } from './worker-job.ts';
 import { WorkerSlots } from './worker-slots.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 export interface CampaignOptions {
   /** Null for SQLite. */
@@ -67,7 +68,7 @@ export async function killCampaign(options: CampaignOptions): Promise<CampaignRe
   } finally {
     await campaign.end();
     await Promise.all(proxies.map((proxy) => proxy.close()));
-    if (kept === null) rmSync(folder, { recursive: true, force: true });
+    if (kept === null) removeFolder(folder);
   }
 }
 

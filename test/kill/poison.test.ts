@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRuntime, SessionStore } from 'onward';
@@ -9,6 +9,7 @@ import { openStore, removeStore, type StorePlace } from './open-store.ts';
 import { OWNER, poisonRuntime, type Poison, type PoisonJob } from './poison-agent.ts';
 import { sleep } from './random.ts';
 import { bundleWorker } from './worker-bundle.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 const HEALTHY = 20;
 const owner = { owner: OWNER };
@@ -106,7 +107,7 @@ const kinds: readonly Poison[] = ['in the model', 'in a tool', 'after a step'];
 describe.each(kinds)('D16: a session that kills every process that works on it, %s', (poison) => {
   it('is parked, and twenty beside it all end (SQLite)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'onward-poison-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(folder));
     await outlives({ kind: 'sqlite', path: join(folder, 'sessions.db') }, poison, folder);
   }, 120_000);
 });
@@ -123,7 +124,7 @@ describe('D16: a session that kills every process that works on it, on PostgreSQ
     const schema = `poison_${process.pid}_${Date.now() % 100_000}`;
     const place = { kind: 'postgres', url: server.url, schema } as const;
     onTestFinished(async () => {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
       await removeStore(place);
     });
     await outlives(place, 'in a tool', folder);

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { removeFolder } from '../setup/folders.ts';
 
 /**
  * The worker as a file that plain Node can run: Node 20 reads no TypeScript. Made from the sources as they are, so it
@@ -21,5 +22,5 @@ export async function bundleWorker(
   const file = join(folder, 'kill-worker.mjs');
   await bundle.write({ file, format: 'esm', codeSplitting: false });
   await bundle.close();
-  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { file, remove: () => removeFolder(folder) };
 }

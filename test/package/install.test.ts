@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { npm, packed } from './packed.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await npm(['install', ...tarballs, ...quiet], project);
 });
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Lets the project find packages that we have. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packed, type Packed } from './packed.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', pack.tarball, '-C', folder]);
 });
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const read = (path: string): string => readFileSync(join(unpacked, path), 'utf8');

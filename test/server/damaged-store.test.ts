@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { mkdtempSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SessionRuntime } from 'onward';
@@ -7,6 +7,7 @@ import { sqliteStore } from 'onward/stores/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { ada, oldAgent, writeOldSessions } from '../setup/old-sessions.ts';
 import { asking, type Ask } from './setup.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 /** A server on a file of which only the first part is left. */
 async function serverOnCut(
@@ -29,7 +30,7 @@ async function serverOnCut(
     await server.close();
     await runtime.close({ graceMs: 0 });
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   return { ask: asking(server), errors };
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SessionDetail } from 'onward/server';
 import { expect, onTestFinished } from 'vitest';
 import { isEnd, SseClient } from '../setup/sse.ts';
 import { until } from '../setup/sessions.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 /** A program that serves an agent: a child process with a folder of its own for its sessions. */
 export interface Example {
@@ -43,7 +44,7 @@ export async function startExample({ args, cwd, env }: ExampleProgram): Promise<
   onTestFinished(async () => {
     if (child.pid !== undefined) killGroup(child.pid);
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   const url = await until(async () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${await ended}: ${text}`);

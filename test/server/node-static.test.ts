@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { staticFiles } from 'onward/server/node';
 import { beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { refusal } from '../setup/sessions.ts';
 import { serving, statusOf, wire } from './node-wire.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 const secret = 'planted-secret';
 const root = mkdtempSync(join(tmpdir(), 'onward-static-'));
@@ -30,7 +31,7 @@ beforeAll(() => {
   symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
   symlinkSync(join(root, 'console-private'), join(folder, 'linked'));
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 const started = async (): Promise<{ url: string; port: number }> =>
   serving(() => new Response('elsewhere', { status: 404 }), { static: folder });

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { postgresPooler } from '../setup/postgres-pooler.ts';
 import { newSchema, open, server } from '../setup/postgres-stores.ts';
 import { ann, builderWith, followingDriver } from '../setup/sessions.ts';
+import { removeFolder } from '../setup/folders.ts';
 
 const { toolCall, final } = ScenarioStep;
 
@@ -118,7 +119,7 @@ async function startPgBouncer(): Promise<string> {
   const child = spawn(pgBouncer, ['-q', config], isRoot ? { uid: 65_534, gid: 65_534 } : {});
   onTestFinished(() => {
     child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   const url = `postgres://${username}@127.0.0.1:${own}${pathname}`;
   const probe = open({ connectionString: url });

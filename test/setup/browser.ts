@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readFileSync,
   renameSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { chromium, type Browser } from 'playwright-core';
+import { removeFolder } from './folders.ts';
 
 /** A real browser. `CHROMIUM_PATH` names another one than the one that comes with the packages. */
 export async function launchBrowser(): Promise<Browser> {
@@ -67,7 +67,7 @@ function unpacked(): string {
     chmodSync(draft, 0o755);
     renameSync(draft, folder);
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
+    removeFolder(draft);
     // another worker was faster
     if (!existsSync(folder)) throw error;
   }

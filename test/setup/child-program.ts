@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { onTestFinished } from 'vitest';
+import { removeFolder } from './folders.ts';
 
 /** A program of the tests as plain Node can run it, in the repository, where its packages are found. */
 export async function bundledProgram(
@@ -12,7 +13,7 @@ export async function bundledProgram(
 ): Promise<string> {
   mkdirSync('build', { recursive: true });
   const folder = mkdtempSync(resolve('build', 'child-'));
-  whenDone(() => rmSync(folder, { recursive: true, force: true }));
+  whenDone(() => removeFolder(folder));
   const bundle = await rolldown({
     input,
     platform: 'node',

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from './folders.ts';
 
 /** The wall clock of other processes, which a test can set; their monotonic clock stays true. */
 export interface ShiftedWall {
@@ -59,7 +60,7 @@ export function shiftedWall(): ShiftedWall {
       write();
     },
     remove() {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { startExample, type Example } from '../server/node-example.ts';
+import { removeFolder } from './folders.ts';
 
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 const { NODE_ENV: _test, ...outside } = process.env;
@@ -23,7 +24,7 @@ export function nextApp(example: string): NextApp {
     const filter = (path: string): boolean => !path.includes('.next');
     cpSync(`examples/${example}`, cwd, { recursive: true, filter });
   });
-  afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+  afterAll(() => removeFolder(cwd));
   return {
     build: () => spawnSync(process.execPath, [next, 'build'], { cwd, env, encoding: 'utf8' }),
     serve: (command) =>

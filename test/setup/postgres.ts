@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
+import { removeFolder } from './folders.ts';
 
 export interface TestPostgres {
   /** A connection string of a superuser. */
@@ -41,7 +42,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       if (tries === PORT_TRIES) throw new Error(`PostgreSQL did not start: ${server.output}`);
     }
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     throw error;
   }
 }
@@ -169,7 +170,7 @@ async function start(
   for (const stream of [child.stdin, child.stdout]) if ('unref' in stream) unref(stream);
   const stop = async (): Promise<void> => {
     await stopped(child);
-    rmSync(folder, { recursive: true, force: true }); // where the server had ended before
+    removeFolder(folder); // where the server had ended before
   };
   const order = (line: string): boolean => child.stdin.write(`${line}\n`);
   return {

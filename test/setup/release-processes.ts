@@ -1,9 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { onTestFinished } from 'vitest';
+import { removeFolder } from './folders.ts';
 
 export type Release = '0.1.0' | 'this release';
 
@@ -68,7 +69,7 @@ export async function releases(): Promise<{
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as [string, string, string, string]),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   };
 }
 

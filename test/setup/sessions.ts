@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -20,6 +20,7 @@ import { memoryStore } from 'onward/stores/memory';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { expect, onTestFinished } from 'vitest';
+import { removeFolder } from './folders.ts';
 
 /** Whose sessions the tests work with. */
 export const ann: { readonly owner: string } = { owner: 'ann' };
@@ -39,7 +40,7 @@ export function memoryPlace(limits: Limits = {}): Place {
 
 export function sqlitePlace(limits: Limits = {}): Place & { readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), 'onward-sessions-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return {
     folder,
     open() {

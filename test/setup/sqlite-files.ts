@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,10 +6,11 @@ import { afterAll } from 'vitest';
 import type { MessageRow, NewSessionRow } from '../../src/sessions/session-rows.ts';
 import type { Commit, SessionStore } from '../../src/sessions/session-store.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/sessions/stores/sqlite-database.ts';
+import { removeFolder } from './folders.ts';
 
 /** Files of the test file that imports this, gone when it is over. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'onward-sqlite-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 let files = 0;
 export const newPath = (): string => join(folder, `file-${++files}`, 'sessions.db');

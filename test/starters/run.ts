@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { removeFolder } from '../setup/folders.ts';
 
 /** What runs TypeScript, as `npx jiti` does it. */
 export const jiti: string = createRequire(import.meta.url)
@@ -12,7 +13,7 @@ export const jiti: string = createRequire(import.meta.url)
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'onward-starter-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

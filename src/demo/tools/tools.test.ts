@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import type { JsonObject } from '../../json.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { openPartnerData, type PartnerData } from '../partner-data.ts';
 import { partnerTools } from './partner-tools.ts';
+import { removeFolder } from '../../../test/setup/folders.ts';
 
 let folder = '';
 let data: PartnerData;
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   data.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 let calls = 0;
