@@ -1,6 +1,17 @@
 import { rmSync } from 'node:fs';
 
-/** Removes a temporary folder, also while a process that was ended a moment ago still writes into it. */
+/**
+ * Removes a temporary folder, also while a child process still writes into it. `maxRetries` does not: it tries the
+ * empty folder again, and leaves a file that came meanwhile.
+ */
 export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  for (let tries = 1; ; tries++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (tries === 20) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
 }
