@@ -69,13 +69,17 @@ export class CallDesk {
   }
 
   run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
-    const { events, agent } = this.#run;
+    const { events, agent, cancellation } = this.#run;
+    // a call beside this one, or its own check, may have ended the run: the call is sealed with the step
+    if (cancellation.cause) return Promise.resolve();
     const { id: toolCallId } = this.call;
     this.#startedAt = this.#run.now();
     const isResumed = this.#draft.children?.has(toolCallId) === true;
     this.#run.tellMessage();
     if (!isResumed && events.wants('ToolCallStarted'))
       events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
+    // so may a listener that was told
+    if (cancellation.cause) return Promise.resolve();
     const { toolCall } = agent.hooks;
     const work = toolCall
       ? this.#insideHooks(toolCall, tool, args, checked)
