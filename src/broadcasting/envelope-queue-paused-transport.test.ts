@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import {
   chunk,
@@ -13,6 +15,7 @@ import {
 import { AgentError } from '../errors/agent-error.ts';
 import { BroadcastError } from './broadcaster.ts';
 import type { TransportChange } from './delivery-reports.ts';
+import { EnvelopeQueue } from './envelope-queue.ts';
 
 const unauthorized = (message = 'answered 401. Check the secret.'): BroadcastError =>
   new BroadcastError(message, { retryable: false, pauses: true });
@@ -103,6 +106,7 @@ describe('a transport that refuses everything', () => {
     push(queues[0]!, numbered(21));
     await minutes(0);
     expect(changes).toHaveLength(3);
+    expect(changes[2]).toMatchObject({ state: 'paused', retryMs: 60_000 });
   });
 
   it('keeps the newest status of each session while it is paused, and counts the rest', async () => {
@@ -150,13 +154,54 @@ describe('a transport that refuses everything', () => {
     const closing = [first.queue.close(), second.queue.close()];
     expect(await Promise.all(closing)).toEqual([false, false]);
     expect(calls).toHaveLength(2);
-    expect(first.drops).toMatchObject([{ reason: 'closed', envelopes: [{ seq: 1 }] }]);
+    expect(first.drops).toMatchObject([
+      { reason: 'closed', envelopes: [{ seq: 1 }], error: { pauses: true } },
+    ]);
     how.isRight = true;
     const third = queueOn(broadcaster, { onTransport });
     push(third.queue, status(3, 'completed'));
     await vi.advanceTimersByTimeAsync(6_000);
     expect(await third.queue.close()).toBe(true);
     expect(seqs(arrived)).toEqual([3]);
+  });
+
+  it('all who wait for a try hear its end, be it late', async () => {
+    const ends: ((error: unknown) => void)[] = [];
+    const { broadcaster, calls } = transport(
+      () => new Promise((_resolve, reject) => ends.push(reject)),
+    );
+    const queues = Array.from(
+      { length: 3 },
+      () => queueOn(broadcaster, { onTransport() {} }).queue,
+    );
+    for (const queue of queues) push(queue, status(1, 'completed'));
+    await minutes(0);
+    for (const end of ends.splice(0)) end(unauthorized());
+    await vi.advanceTimersByTimeAsync(6_000);
+    const flushed: boolean[] = [];
+    for (const queue of queues) void queue.flush().then((isOut) => flushed.push(isOut));
+    await minutes(0);
+    expect([calls.length, flushed]).toEqual([4, []]);
+    for (const end of ends.splice(0)) end(unauthorized());
+    await minutes(0);
+    expect(flushed).toEqual([false, false, false]);
+  });
+
+  it('holds no queue that was closed', async () => {
+    vi.useRealTimers();
+    setFlagsFromString('--expose-gc');
+    const { broadcaster } = refusing();
+    push(queueOn(broadcaster, { onTransport() {} }).queue, status(1));
+    const closed = await (async () => {
+      const { queue } = queueOn(broadcaster, { onTransport() {} });
+      push(queue, status(1, 'completed'));
+      await new Promise(setImmediate);
+      queue.abandon();
+      return new WeakRef(queue);
+    })();
+    await new Promise(setImmediate);
+    runInNewContext('gc')();
+    expect(closed.deref()).toBeUndefined();
   });
 
   it('a missing package is such a refusal, and known before the first envelope', async () => {
@@ -177,7 +222,7 @@ describe('a transport that refuses everything', () => {
   it('says so on the console, once, where nobody asked', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster, how } = refusing();
-    const { queue } = queueOn(broadcaster);
+    const queue = new EnvelopeQueue({ broadcaster, channel: 'agent.s', queueSize: 100 });
     push(queue, ...upTo(5), status(6, 'completed'));
     await minutes(5);
     how.isRight = true;
@@ -238,6 +283,17 @@ describe('the last word of a run', () => {
     await minutes(10);
     expect(lost()).toEqual([1, 3]);
     expect(queue.stats.queued).toBe(0);
+  });
+
+  it('anything else is given up after its tries', async () => {
+    const { broadcaster, calls } = down();
+    const { queue, lost } = queueOn(broadcaster);
+    push(queue, numbered(1));
+    await minutes(10);
+    push(queue, status(2));
+    await minutes(10);
+    expect(lost()).toEqual([1, 2]);
+    expect(calls).toHaveLength(12);
   });
 
   it('a transport that is down is not called more often because much waits for it', async () => {

@@ -251,11 +251,8 @@ export class EnvelopeQueue {
 
   /** Nothing goes out for long: a status is enough for readers to see what they missed, and the log has it. */
   #leanOut(error: unknown): void {
-    const parcels = this.#again.splice(0);
-    for (const { envelopes } of parcels.toReversed()) this.#line.putBack(envelopes);
-    const left = this.#line.lean();
+    const left = this.#line.lean(this.#again.splice(0).flatMap(({ envelopes }) => envelopes));
     if (left.length > 0) this.#drop(left, 'refused', error);
-    if (this.isEmpty) this.#gate.leave(this.#guest);
     this.#settle();
   }
 

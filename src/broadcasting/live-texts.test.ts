@@ -86,12 +86,44 @@ describe('what is being said', () => {
     tell('StreamDiscarded', { stepNumber: 1, attempt: 1 });
     expect(said()).toEqual([]);
     chunk('again', 0, { restart: 1 });
-    chunk('late', 4);
+    chunk('late', 5);
     chunk('!', 5, { restart: 1 });
     expect(said()).toEqual(['m again!']);
     // a hole: what is kept stays a beginning
     chunk('behind a hole', 100, { restart: 1 });
     expect(said()).toEqual(['m again!']);
+  });
+
+  it('ends with the run for all its agents, and an agent inside ends alone', () => {
+    const { tell, chunk, said } = telling();
+    const inner = { agentId: 'b', parentAgentId: 'a', messageId: 'n' };
+    chunk('outer', 0);
+    chunk('inner', 0, inner);
+    tell('AgentFinished', { agentId: 'b', parentAgentId: 'a' });
+    expect(said()).toEqual(['m outer']);
+    for (const type of ['AgentFinished', 'AgentFailed', 'AgentPaused'] as const) {
+      chunk('inner', 0, inner);
+      tell(type);
+      expect(said()).toEqual([]);
+    }
+  });
+
+  it('has room again for each text and each call that the log has', () => {
+    const { tell, chunk, delta, said } = telling();
+    const text = 'x'.repeat(0x20000);
+    for (let i = 0; i < 5; i++) {
+      chunk(text, 0);
+      delta(text, 0);
+      expect(said()).toHaveLength(2);
+      tell('MessageAdded', { messageId: 'm' });
+      tell('ToolCallStarted', { toolCallId: 'c' });
+    }
+    for (let i = 0; i < 5; i++) {
+      chunk(text, 0, { restart: i });
+      delta(text, 0);
+      expect(said()).toHaveLength(2);
+      tell('AgentStepCompleted');
+    }
   });
 
   it('is bounded, for each session and for all', () => {

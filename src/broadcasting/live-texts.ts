@@ -39,7 +39,6 @@ export class LiveTexts {
   readonly #talks: Map<string, Talk> = new Map();
   #size = 0;
   readonly #users: Set<object> = new Set();
-  #last: AgentEvent | null = null;
 
   /** For one who listens to the runtime anyway, and hands on what it hears. */
   static keep(runtime: SessionRuntime): LiveTextsUser {
@@ -68,10 +67,8 @@ export class LiveTexts {
     return Array.from(talk.agents.values()).flatMap((speech) => written(speech, sessionId));
   }
 
+  /** All users tell the same: whatever is told twice changes nothing the second time. */
   #hear({ sessionId, event }: SessionEvent): void {
-    // all users tell the same
-    if (event === this.#last) return;
-    this.#last = event;
     let talk = this.#talks.get(sessionId);
     if (isNumbered(event.type)) {
       if (!talk) return;

@@ -47,15 +47,12 @@ export class WaitingLine {
     return all;
   }
 
-  /** Puts back what was taken, before all others. */
-  putBack(envelopes: readonly Envelope[]): void {
-    this.#waiting.unshift(...envelopes);
-    for (const envelope of envelopes) if (isFleeting(envelope)) this.#fleeting += 1;
-  }
-
-  /** Leaves the newest status alone, by which readers learn that they missed something; returns the others. */
-  lean(): readonly Envelope[] {
-    const all = this.takeAll();
+  /**
+   * Keeps the newest status alone, by which readers learn that they missed something; returns the others. `taken` was
+   * taken before, and is older than what waits.
+   */
+  lean(taken: readonly Envelope[]): readonly Envelope[] {
+    const all = [...taken, ...this.takeAll()];
     const kept = all.findLast(isStatus);
     if (!kept) return all;
     this.#waiting = [kept];

@@ -45,6 +45,15 @@ describe('where a value is hidden', () => {
     expect(redactedWithPaths(copying, { a: [1, { b: 2 }] }).hidden).toEqual([]);
   });
 
+  it('is found where a redactor of one’s own adds names', () => {
+    const own: Redactor = {
+      text: (text) => text,
+      value: <T>(value: T): T => ({ in: { ...(value as { in: object }).in, note: 'cut' } }) as T,
+      isSecretKey: () => false,
+    };
+    expect(redactedWithPaths(own, { in: { a: 1 } }).hidden).toEqual(['/in']);
+  });
+
   it('is said within bounds: by the outermost names, or by the whole', () => {
     const many = Array.from({ length: 100 }, () => ({ token: 'x' }));
     expect(redactedWithPaths(defaultRedactor, { a: many, b: many }).hidden).toEqual(['/a', '/b']);

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { InferenceChunk, SessionRuntime } from 'onward';
 import {
+  BroadcastConfig,
   broadcastSessions,
   readRefill,
   refillEndpoint,
@@ -324,6 +325,8 @@ describe('what a refill tells of an answer in the making', () => {
     ]);
     expect((await read({ limit: 1 })).unfinished).toBeUndefined();
     expect((await read({ unfinished: false })).unfinished).toBeUndefined();
+    const config = BroadcastConfig.standard({ includeStream: false });
+    expect((await read({ config })).unfinished).toBeUndefined();
     await expect(readRefill(runtime, id, { owner: 'bob' })).rejects.toMatchObject({
       code: 'session_not_found',
     });

@@ -180,6 +180,17 @@ describe('a channel that is never confirmed', () => {
   });
 });
 
+describe('a channel that the page asked for in the meantime', () => {
+  it('is live with the next try, though its confirmation was for the page', async () => {
+    const { pusher, channel, connections } = listen();
+    channel.refuse({ status: 503 });
+    pusher.unsubscribe('private-agent.s');
+    pusher.subscribe('private-agent.s').confirm();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(connections.at(-1)).toBe('live');
+  });
+});
+
 describe('a connection that is lost', () => {
   it.each<[string, number | null, boolean, string]>([
     ['unavailable', null, false, 'has no connection (unavailable)'],
@@ -188,6 +199,8 @@ describe('a connection that is lost', () => {
     ['disconnected', 4004, true, 'as many connections as it may have'],
     ['disconnected', 4050, true, 'refuses this connection as it is'],
     ['disconnected', 4302, true, 'limit of the watchlist'],
+    ['disconnected', 4000, false, 'over TLS only'],
+    ['disconnected', 4201, false, 'It goes back to live when connect() is called'],
     ['unavailable', 4100, false, 'over capacity'],
     ['unavailable', 4150, false, 'connect again later'],
     ['unavailable', 4201, false, 'did not answer a ping'],
@@ -210,6 +223,24 @@ describe('a connection that is lost', () => {
     pusher.move('connected');
     channel.confirm();
     expect(connections.at(-1)).toBe('live');
+  });
+
+  it('an error before it was live is not its cause', () => {
+    const { pusher, channel, errors } = listen();
+    pusher.connection.emit('error', { data: { code: 4009 } });
+    channel.confirm();
+    pusher.move('unavailable');
+    expect(errors[0]?.message).not.toContain('4009');
+  });
+
+  it('what an earlier connection said is not the cause of silence on the next', async () => {
+    const { pusher, errors } = listen();
+    pusher.connection.emit('error', { data: { code: 4201 } });
+    pusher.move('connecting');
+    pusher.move('connected');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(errors.at(-1)?.message).toContain('was not confirmed');
+    expect(errors.at(-1)?.message).not.toContain('4201');
   });
 
   it('an error of long ago is not its cause', async () => {

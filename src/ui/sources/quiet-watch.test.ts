@@ -3,6 +3,7 @@ import type { Envelope, Refill } from '../../broadcasting/envelope.ts';
 import { fakeSource, Wire, type FakeSource } from '../../../test/react/fake-source.ts';
 import { withUserMessage } from '../sent-messages.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
+import { quietWatch } from './quiet-watch.ts';
 import { connectSession, type SessionStore, type SessionStoreOptions } from './session-store.ts';
 import { sessionDesk } from './session-actions.ts';
 import { SourceError } from './source-error.ts';
@@ -37,7 +38,10 @@ interface Stage extends Pick<FakeSource, 'sink'> {
 }
 
 /** A page on a session of which one run has a log. */
-async function stage(options: Partial<EnvelopeSource> = {}): Promise<Stage> {
+async function stage(
+  options: Partial<EnvelopeSource> = {},
+  more: SessionStoreOptions = {},
+): Promise<Stage> {
   const log: Envelope[] = [];
   const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) => {
     if (how.instead) return how.instead();
@@ -55,7 +59,7 @@ async function stage(options: Partial<EnvelopeSource> = {}): Promise<Stage> {
   const how: Pick<Stage, 'instead'> = { instead: null };
   const page = Object.assign(how, {
     sink,
-    store: connectSession(source, () => {}, settings),
+    store: connectSession(source, () => {}, { ...settings, ...more }),
     log,
     asked: () => refill.mock.calls.length,
   });
@@ -180,6 +184,63 @@ describe('silence while something is expected', () => {
       expect(page.asked()).toBe(0);
     },
   );
+
+  const failing = (): Promise<never> => Promise.reject(new SourceError('unreachable', 'down'));
+
+  it('a run of which nobody was told while the log could not be read is found later', async () => {
+    const page = await answering((all) => all);
+    expect(isDone(page)).toBe(true);
+    page.sink().connection('offline');
+    const wire = new Wire('run_2');
+    page.log.push(wire.started(), wire.says('again', 'm2'), wire.ends('completed'));
+    page.instead = failing;
+    page.sink().connection('live');
+    await seconds(1);
+    page.instead = null;
+    await seconds(21);
+    expect(page.store.view().state.messages.at(-1)?.content).toBe('again');
+  });
+
+  it('a conversation that could not be read at the end of a run is read later', async () => {
+    const history = vi.fn<NonNullable<EnvelopeSource['history']>>(async () => []);
+    history.mockImplementationOnce(failing);
+    const page = await answering((all) => all, { history });
+    expect(history).toHaveBeenCalledTimes(1);
+    await seconds(11);
+    expect(history).toHaveBeenCalledTimes(2);
+    await seconds(3_600);
+    expect(history).toHaveBeenCalledTimes(2);
+    page.store.close();
+  });
+
+  it('a log that cannot be read is asked once each time, however often other reads are tried', async () => {
+    const page = await stage({}, { tries: 5 });
+    const wire = new Wire();
+    page.log.push(wire.started());
+    page.sink().envelope(page.log[0]!);
+    page.instead = failing;
+    await seconds(11);
+    expect(page.asked()).toBe(1);
+    await seconds(20);
+    expect(page.asked()).toBe(2);
+  });
+
+  it('a page that is looked at while it asks does not ask twice', async () => {
+    const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+    vi.stubGlobal('document', page);
+    const asked: (() => void)[] = [];
+    const ending = new AbortController();
+    const ask = (): Promise<'nothing'> =>
+      new Promise((resolve) => asked.push(() => resolve('nothing')));
+    quietWatch({ isExpecting: () => true, ask }, { random: () => 1 }, ending.signal).look();
+    await seconds(10);
+    page.dispatchEvent(new Event('visibilitychange'));
+    expect(asked).toHaveLength(1);
+    asked[0]?.();
+    await seconds(20);
+    expect(asked).toHaveLength(2);
+    ending.abort();
+  });
 
   it('a hidden page asks when it is looked at again, and a closed one never', async () => {
     const page = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
