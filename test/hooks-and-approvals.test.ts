@@ -36,6 +36,28 @@ const BLOCKED =
   'Blocked: a hook changed the arguments of "pay", and with those it needs an approval that no person has given. ' +
   'It was not run.';
 
+describe('arguments that a hook passes have the bounds of all arguments', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : { x: deep(levels - 1) });
+  it.each<[string, unknown, string]>([
+    ['too deep', { n: 1, deep: deep(100) }, 'nested deeper than 64 levels'],
+    ['too large', { n: 1, more: 'x'.repeat(1_000_001) }, 'at most 1000000 are taken'],
+    ['a list', [1], 'expected a JSON object'],
+    [
+      'a number that JSON has not',
+      Object.assign(Object.create(null), { n: 1n }),
+      'cannot be kept as JSON',
+    ],
+  ])('%s', async (_case, args, words) => {
+    const tool = gatedAbove10();
+    const state = await agentOf(tool, { n: 5 }, passing(args)).run('go');
+    expect(tool.calls).toEqual([]);
+    const result = resultOf(state);
+    expect(result).toMatchObject({ kind: 'error' });
+    expect(result?.value).toContain(words);
+    expect(result?.value).not.toContain('..');
+  });
+});
+
 describe('hooks cannot get around approvals', () => {
   it.each<[string, Around]>([
     ['passes others', passing({ n: 999 })],

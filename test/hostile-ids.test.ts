@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { AgentBuilder, AgentState, SlimAgentStateSerializer, type AgentEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
@@ -132,6 +133,16 @@ describe('the object of answers', () => {
       code: 'invalid_approval',
     });
     expect(pay.calls).toEqual([]);
+  });
+
+  it('one of another realm is read', async () => {
+    const pay = gated();
+    const agent = agentWith([toolCalls([{ name: 'pay', id: 'plain' }]), final('done')], pay);
+    const paused = await agent.run('go');
+    const approvals: unknown = runInNewContext('({ plain: { approve: true } })');
+    const state = await agent.resume(paused, { approvals: approvals as never });
+    expect(state.status).toBe('completed');
+    expect(pay.calls).toHaveLength(1);
   });
 
   it('one without a prototype is read', async () => {

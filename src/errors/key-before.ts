@@ -13,8 +13,7 @@ export interface SecretKey {
   readonly isQueryOnly: boolean;
 }
 
-const queryKeys =
-  /^(?:key|sig|signature|xamzsignature|xamzcredential|xgoogsignature|xgoogcredential)$/;
+const queryKeys = /^(?:key|sig|signature|xamzsignature|xgoogsignature)$/;
 const quotes = '"\'`';
 
 /** The name that ends at `at`, blanks aside, if it is one of a secret. */
@@ -56,7 +55,7 @@ function twoWordKey(
   word: string,
   kindOf: Reading['kindOf'],
 ): SecretKey | null {
-  if (!/^(?:key|token|secret|string|code|phrase|word)s?$/i.test(word)) return null;
+  if (!/^(?:key|token|string|code|phrase|word)s?$/i.test(word)) return null;
   let start = second - 1;
   while (start > floor && second - start < 24 && /[A-Za-z]/.test(text.charAt(start - 1)))
     start -= 1;

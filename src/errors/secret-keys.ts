@@ -26,7 +26,7 @@ const plainToken = /* @__PURE__ */ new RegExp(
   ].join('|')})token$`,
 );
 const manyTokens =
-  /(?:api|access|auth|refresh|bearer|session|id|csrf|xsrf|device|bot|git\w{0,3}|npm|slack|hf|personal|security|secret|service|app|deploy|client|oauth|jwt|push|reset)tokens$/;
+  /(?:api|access|auth|refresh|bearer|session|id|csrf|xsrf|device|bot|git\w{0,3}|npm|slack|hf|personal|security|secret|service|app|deploy|client|jwt|push|reset)tokens$/;
 
 /** Letters of other alphabets that look like ours. */
 const lookalikes = 'аеорсухіѕԁ';

@@ -16,6 +16,10 @@ const hex = (begin: string, length: number): string =>
 const upper = (begin: string, length: number): string =>
   begin + 'ABCD1234EFGH5678IJKL'.repeat(4).slice(0, length);
 
+/** One entry for each word of a list, under its name. */
+const each = (words: string, entry: (word: string) => string): Record<string, string> =>
+  Object.fromEntries(words.split(/\s+/).map((word) => [word, entry(word)]));
+
 /** Tokens of services, each hidden wherever it stands. */
 export const tokens: Readonly<Record<string, string>> = {
   OpenAI: made('sk-', 48),
@@ -86,6 +90,15 @@ export const tokens: Readonly<Record<string, string>> = {
   JWT: `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${made('', 43)}`,
   'JWT, unsigned': 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0',
   'JSON with a password in base64': base64(JSON.stringify({ user: 'ada', password: V })),
+  // kin of those above: every beginning that the redactor knows
+  ...each(
+    `pk_live_ csk- fw_ glcbt- glptt- glft- glimt- glagent- glsoat- glffct- dckr_oat_ rnd_ vcp_ vci_ vck_ vca_ vcr_ lin_oauth_
+    secret_ sntryu_ ATCTT3 hvb. hvr. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. pscale_pw_ pscale_oauth_ sq0csp- sq0idp-
+    xoxp- xoxa-`,
+    (begin) => made(begin, 40),
+  ),
+  ...each('doo_v1_ dor_v1_ shpca_ shppa_ shpss_ shpua_', (begin) => hex(begin, 64)),
+  ...each('AIDA AROA', (begin) => upper(begin, 16)),
 };
 
 const pemBody = made('MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 160).replace(/(.{64})/g, '$1\n');
@@ -102,7 +115,14 @@ export const positives: Readonly<Record<string, string>> = {
     X-Auth-Token GITHUB_TOKEN NPM_TOKEN HF_TOKEN SLACK_BOT_TOKEN slack_token personalAccessToken deviceToken bearer jwt
     secretAccessKey aws_secret_access_key accessKeyId privateKey private_key signingKey encryption_key masterKey
     webhookSecret authorization Authorization Proxy-Authorization cookie Cookie set-cookie cookies sessionCookie credential
-    credentials userCredentials connectionString AccountKey SharedAccessKey`
+    credentials userCredentials connectionString AccountKey SharedAccessKey otp totp cvv cvc db_pass userpass smtp_pass
+    mailpass ftp_pass ssh_pass root_pass admin_pass proxy_pass redis_pass sql_pass pgpass auth_pass keypass storepass
+    aws_access_key_id sharedAccessSignature github_pat gitlab_pat gh_pat git_pat azure_pat connectionStrings secret_key
+    priv_key accessKey decryptionKey signature_key ssh_key gpg_key pgp_key hmac_key aes_key rsa_key tls_key ssl_key
+    storage_key shared_key subscription-key license_key deploy_key webhook_key auth_key service_key server_key host_key app_key
+    jwt_key auth_tokens refresh_tokens bearer_tokens session_tokens id_tokens csrf_tokens xsrf_tokens device_tokens
+    bot_tokens github_tokens npm_tokens slack_tokens hf_tokens personal_tokens security_tokens secret_tokens
+    service_tokens app_tokens deploy_tokens client_tokens oauth_tokens jwt_tokens push_tokens reset_tokens`
       .split(/\s+/)
       .map((key) => [`"${key}" in JSON`, `{"a":1,"${key}":"«${V}»","b":2} is what came`]),
   ),
@@ -193,6 +213,8 @@ export const positives: Readonly<Record<string, string>> = {
   query: `https://a.example/x?token=«${V}»&city=Rome`,
   'query, key': `https://maps.example/x?key=«${V}»&city=Rome`,
   'query, signature': `https://s3.example/x?X-Amz-Signature=«${V}»&X-Amz-Credential=«${V}»`,
+  'query, plain signature': `https://a.example/x?signature=«${V}»&city=Rome`,
+  'query, Google': `https://a.example/x?X-Goog-Signature=«${V}»&X-Goog-Credential=«${V}»`,
   'query, sas': `https://x.example/c?sv=1&sig=«${V}»`,
   'query, encoded': `redirect=https%3A%2F%2Fa%3Fpassword%3D«${V}»`,
   'connection string': `Server=db;User Id=sa;Password=«${V}»;Encrypt=True`,
@@ -212,6 +234,9 @@ export const positives: Readonly<Record<string, string>> = {
   bold: `**Password:** «${V}»`,
   'bold, other way': `- **API key**: \`«${V}»\``,
   'two words': `API key: «${V}»`,
+  ...each('phrase code word', (word) => `Pass ${word}: «${V}»`),
+  'two words, connection string': `Connection string: «${V}»`,
+  'two words, access tokens': `Your access tokens: «${V}» now`,
   'two words, access token': `Your access token is «${V}» now`,
   // private keys
   'private key': `Here: «${pem('PRIVATE KEY')}» kept`,
@@ -234,6 +259,24 @@ export const negatives: readonly string[] = [
   'token_limit=4096 token_count=12',
   'maxTokens: 4096, temperature: 0.2',
   '{"nextPageToken":"CAoQAA","items":[]}',
+  ...`page next prev previous continuation continue cursor sync resume resumption offset max min num total input output prompt
+  completion cache cached reasoning thinking image audio text video budget used left stop pad padding eos bos unk sep cls
+  mask special start end first last word sub current design css color`
+    .split(/\s+/)
+    .map((name) => `{"${name}Token":"CAoQAA9Q7x","items":[]}`),
+  // words about a secret, and types
+  ...`true false null nil none undefined nan yes no on off ok string number boolean bool int integer str any unknown object array
+  bytes optional required missing invalid expired empty unset hidden masked redacted incorrect wrong unauthorized
+  forbidden denied valid set changed updated rotated revoked rejected mismatch needed blank include omit same-origin n/a tbd
+  todo basic bearer digest token password secret sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt argon2 argon2id base64
+  base32 oauth oauth2 jwt rs256 hs256 es256 aes128 aes256 aes-256 utf8 utf-8`
+    .split(/\s+/)
+    .map((word) => `api_secret: ${word}`),
+  // where code takes it from
+  ...`os.environ["X9"] os.getenv("X9") import.meta.env.X9 env.X9 config.x9 settings.x9 secrets.x9 vault.x9 options.x9 opts.x9
+  this.x9 self.x9 req.x9 request.x9 readIt() \${X9} $(x9) {{x9}} $X9A <x9> %s %x9% %(x9)s *** ... … xxxx`
+    .split(/\s+/)
+    .map((code) => `api_secret=${code}`),
   'stop_token: "</s>", eos_token: "<eos>", pad_token: "[PAD]"',
   'The tokenizer splits words into tokens: about 4 characters each.',
   '{"keyword":"agent","primaryKey":"id","publicKey":"ssh-rsa"}',

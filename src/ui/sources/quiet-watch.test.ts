@@ -225,6 +225,31 @@ describe('silence while something is expected', () => {
     expect(page.asked()).toBe(2);
   });
 
+  it('pieces of a text that are lost are asked for at once, and not after silence', async () => {
+    const page = await stage();
+    const wire = new Wire();
+    page.log.push(wire.started());
+    page.sink().envelope(page.log[0]!);
+    const pieces = ['Hel', 'lo ', 'you'].map((content, i) => {
+      const piece = wire.chunk(content, i);
+      return { ...piece, payload: { ...piece.payload, offset: i * 3 } };
+    });
+    const [first, second, third] = pieces;
+    page.instead = async () => ({
+      session_id: 'ses_1',
+      execution_id: 'exe_1',
+      envelopes: [],
+      seq: 1,
+      more: false,
+      unfinished: [{ ...second!, payload: { ...second!.payload, offset: 0, content: 'Hello ' } }],
+    });
+    page.sink().envelope(first!);
+    page.sink().envelope(third!);
+    await seconds(1);
+    expect(page.asked()).toBe(1);
+    expect(JSON.stringify(page.store.view().state.messages)).toContain('Hello you');
+  });
+
   it('a page that is looked at while it asks does not ask twice', async () => {
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     vi.stubGlobal('document', page);
