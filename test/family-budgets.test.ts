@@ -94,6 +94,22 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
     expect(texts?.filter((text) => text === '')).toHaveLength(4);
   });
 
+  it.each<[string, Partial<Spoken>, Partial<Spoken>, (b: AgentBuilder) => AgentBuilder]>([
+    ['tokens', { tokens: 1000 }, { tokens: 100 }, (b) => b.withMaxTokens(5000)],
+    ['cost', { cost: 1 }, { cost: 1 }, (b) => b.withMaxCost(5)],
+    ['cost of smaller calls', { cost: 1 }, { cost: 0.1 }, (b) => b.withMaxCost(5)],
+  ])(
+    'each call in flight may become as large as the largest: %s',
+    async (_what, own, helps, limit) => {
+      const meter = new Meter();
+      const child = member('helper', meter, works(10, { delayMs: 2, ...helps }), look).build();
+      const speak = (call: number): Spoken => ({ ...asks(8)(call), ...own });
+      const root = limit(member('root', meter, speak, asTool(child, 'help'))).build();
+      await root.run('go');
+      expect(meter.mostInFlight).toBe(4);
+    },
+  );
+
   it('a child that begins when all is spent makes no model call', async () => {
     const meter = new Meter();
     const heard = listening();
