@@ -206,6 +206,17 @@ describe('a claim whose answer is lost', () => {
     const claims = await Promise.all([keeper.claim('a'), keeper.claim('a')]);
     expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
   });
+
+  it('one claim of a session at a time, also where the answers are lost', async () => {
+    const { open, keeper, store, faults } = leaseRig();
+    await open('a');
+    faults.claim = async (...given) => {
+      await store.claim(...given);
+      return down();
+    };
+    const claims = await Promise.all([keeper.claim('a'), keeper.claim('a')]);
+    expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
+  });
 });
 
 describe('a lease that is given back', () => {
@@ -238,6 +249,40 @@ describe('a lease that is given back', () => {
     await vi.advanceTimersByTimeAsync(650);
     expect((await store.find('a'))?.worker).toBeNull();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a try that failed', () => {
+  const retry = { kind: 'retry', error: 'it broke', waitMs: 0 } as const;
+
+  it.each([
+    ['fails', down],
+    ['does not answer', silent],
+  ])('gives its lease back though the store %s', async (_, release) => {
+    const { hold, keeper, store, faults } = leaseRig();
+    const { lease } = await hold('a');
+    faults.release = release;
+    const released = keeper.release(lease, retry);
+    await vi.advanceTimersByTimeAsync(1_010);
+    await released;
+    expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('gives its lease back though a commit of its work came in between', async () => {
+    const { hold, keeper, store, faults } = leaseRig();
+    const { lease } = await hold('a');
+    let isLate = true;
+    faults.find = async (id) => {
+      const row = await store.find(id);
+      if (row && isLate) {
+        isLate = false;
+        await store.commit({ sessionId: id, token: row.token, revision: row.revision });
+      }
+      return row;
+    };
+    await keeper.giveBack(lease);
+    expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, revision: 2 });
   });
 });
 

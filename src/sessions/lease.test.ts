@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { advanced, codeOf, down, leaseRig, silent } from '../../test/setup/lease-keepers.ts';
+import { Lease, thisMoment } from './lease.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -98,6 +99,39 @@ describe('the proof of a lease', () => {
     expect(keeper.confirm(lease)).toBeUndefined();
     Object.assign(faults, { renew: silent, signals: silent });
     await vi.advanceTimersByTimeAsync(950);
+    expect(lease.isSure).toBe(false);
+  });
+
+  it.each([
+    ['as it is', 0],
+    ['an hour behind', -3_600_000],
+  ])(
+    'ends with the lease by the steady clock alone, with the other one set %s',
+    async (_, jump) => {
+      const { hold } = leaseRig();
+      const lease = new Lease((await hold('a')).lease.row, 1_000, thisMoment());
+      vi.setSystemTime(Date.now() + jump);
+      vi.advanceTimersByTime(850);
+      expect([lease.isSure, lease.hasRunOut]).toEqual([true, false]);
+      vi.advanceTimersByTime(100);
+      expect([lease.isSure, lease.hasRunOut]).toEqual([false, false]);
+      vi.advanceTimersByTime(100);
+      expect(lease.hasRunOut).toBe(true);
+    },
+  );
+
+  it('of an older request takes nothing from a newer one, and no doubt away', async () => {
+    const { hold } = leaseRig();
+    const older = thisMoment();
+    const lease = new Lease((await hold('a')).lease.row, 1_000, older);
+    vi.advanceTimersByTime(300);
+    const newer = thisMoment();
+    lease.proven(newer);
+    lease.proven(older);
+    vi.advanceTimersByTime(800);
+    expect(lease.isSure).toBe(true);
+    lease.doubted(newer);
+    lease.proven(older);
     expect(lease.isSure).toBe(false);
   });
 

@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/sessions/stores/memory.ts';
 
 const times = { leaseMs: 1_000, heartbeatMs: 300, signalMs: 100 };
 
-type Faults = Partial<Pick<SessionStore, 'claim' | 'find' | 'renew' | 'signals'>>;
+type Faults = Partial<Pick<SessionStore, 'claim' | 'find' | 'release' | 'renew' | 'signals'>>;
 
 export interface LeaseRig {
   readonly store: SessionStore;
@@ -31,6 +31,7 @@ export function leaseRig(): LeaseRig {
       ...store,
       claim: (...given) => (faults.claim ?? store.claim)(...given),
       find: (...given) => (faults.find ?? store.find)(...given),
+      release: (...given) => (faults.release ?? store.release)(...given),
       renew: (...given) => {
         asked.renew += 1;
         return (faults.renew ?? store.renew)(...given);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mapDriver } from '../../../test/setup/key-values.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { sessionStoreContract } from '../../testing/session-store-contract.ts';
+import { call, root } from '../../testing/store-contract/rig.ts';
 import type { NewSessionRow } from '../session-rows.ts';
 import { keyValueStore } from './key-value.ts';
 
@@ -125,6 +126,38 @@ describe('the key-value store', () => {
     ).rejects.toMatchObject({ code: 'store_failed' });
     expect(await store.steps('s', '')).toEqual([]);
     expect(await store.find('s')).toMatchObject({ revision: 1 });
+  });
+
+  it('D91: knows from its calls that an execution of 0.1.0, which remembered neither, let a call wait', async () => {
+    const driver = mapDriver();
+    const isNew = ([key]: readonly [string, string | null]): boolean =>
+      /\/(wait|execution)\//.test(key);
+    const write: typeof driver.write = (changes, condition) =>
+      driver.write(
+        changes.filter((change) => !isNew(change)),
+        condition,
+      );
+    const store = keyValueStore(driver);
+    await store.create(session('s'));
+    for (const [executionId, kept] of [
+      ['first', keyValueStore({ ...driver, write })],
+      ['second', store],
+    ] as const) {
+      await kept.accept('s', { ...message(1), executionId, contentHash: '' }, { phases: ['idle'] });
+      const { token, revision } = (await kept.claim('s', { worker: 'w', ttlMs: 60_000 }))!;
+      await kept.commit({
+        sessionId: 's',
+        token,
+        revision,
+        root: root({ executionId }),
+        calls: [call('a', 'waiting', { executionId })],
+        done: (await kept.nextCommand('s'))!.number,
+        end: executionId === 'first' ? 'ended' : 'paused',
+      });
+    }
+    const answer = { executionId: 'second', callId: 'a', body: '{}', at: message(1).at };
+    expect(await store.decide('s', { ...answer, ifUnambiguous: true })).toBe('ambiguous');
+    expect(await store.decide('s', answer)).toBe('accepted');
   });
 
   it('has a codec and a largest text, for the runtime', () => {

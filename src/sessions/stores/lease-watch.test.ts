@@ -23,7 +23,7 @@ function setUp() {
   /** As a sweep of PostgreSQL does it: what is good by the clock of the store is not looked at. */
   const isTaken = (seen: SeenLease): boolean => {
     watch.sweeps(here, storeNow());
-    const isInFuture = seen.until - seen.leaseMs > storeNow() + 1_000;
+    const isInFuture = seen.leaseMs > 0 && seen.until - seen.leaseMs > storeNow() + 1_000;
     return (seen.until <= storeNow() || isInFuture) && watch.isOut(seen);
   };
   /** Milliseconds until a sweep takes it; sweeps each second. */
@@ -124,9 +124,22 @@ describe('LeaseWatch', () => {
     watch.wrote(first);
     pass(LEASE_MS);
     expect(watch.isOut({ ...first, until: first.until + 5 })).toBe(false);
-    expect(watch.isOut({ ...first, token: 8 })).toBe(false);
     expect(watch.isOut(first)).toBe(false);
+    pass(LEASE_MS);
+    expect(watch.isOut({ ...first, token: 8 })).toBe(false);
   });
+
+  it.each([LEASE_MS, 0])(
+    'a clock that is set ahead by less than a lease shortens none that was written before (lease_ms %d)',
+    (leaseMs) => {
+      const { lease, isTaken, takenAfter, pass, set } = setUp();
+      expect(isTaken(lease({ id: 'other' }))).toBe(false);
+      pass(1_000);
+      const healthy = lease({ leaseMs });
+      set(10_000);
+      expect(takenAfter(healthy, 60_000)).toBeGreaterThanOrEqual(LEASE_MS);
+    },
+  );
 
   it('a lease of release 0.1.0, which does not say how long it is, has 15 seconds', () => {
     const { lease, takenAfter, pass } = setUp();
@@ -153,5 +166,14 @@ describe('LeaseWatch', () => {
     expect(watch.outAsSeen('s0')).not.toBeNull();
     isTaken(lease());
     expect(watch.outAsSeen('s0')).toBeNull();
+  });
+
+  it('does not forget a long lease before it has run out', () => {
+    const { watch, lease, pass, isTaken } = setUp();
+    for (let n = 0; n < 2_000; n++) watch.wrote(lease({ id: `s${n}`, leaseMs: HOUR }));
+    pass(HOUR / 2);
+    isTaken(lease());
+    pass(HOUR / 2);
+    expect(watch.outAsSeen('s0')).not.toBeNull();
   });
 });

@@ -124,6 +124,7 @@ export const parkingCases: readonly RigCase[] = [
       same(await store.request(id, { stop: 'enough' }), 'parked', 'the phase found');
       const opened = await row(id);
       same([opened.phase, opened.stopReason], ['open', 'enough'], 'the session');
+      same([opened.error, opened.parkedAt], [null, null], 'what it was parked with');
       await rig.take(id);
       const held = await rig.held();
       await store.request(held.id, { stop: 'enough' });
@@ -131,6 +132,17 @@ export const parkingCases: readonly RigCase[] = [
       same(await store.release(held.id, held.token, release), true, 'whether it was released');
       same((await row(held.id)).phase, 'open', 'the phase');
       await rig.take(held.id);
+    },
+  },
+  {
+    name: 'a try that fails after a stop was requested is followed by the next one at once',
+    async run(rig) {
+      const { store } = rig;
+      const { id, token } = await rig.held();
+      await store.request(id, { stop: 'enough' });
+      const release = { ...retry, waitMs: LONG_MS };
+      same(await store.release(id, token, release), true, 'whether it was released');
+      await rig.take(id);
     },
   },
   {

@@ -99,6 +99,10 @@ export const waitCases: readonly RigCase[] = [
       await waitAgain(rig, held.id, 'exe-2', ['a']);
       const said = await store.decide(held.id, answerTo('exe-2', true)('a'));
       same(said, 'accepted', 'the answer to a call whose id had run before');
+      await stop(rig, held.id, 'exe-2', 0, ['a', 'refused']);
+      await waitAgain(rig, held.id, 'exe-3', ['refused']);
+      const after = await store.decide(held.id, answerTo('exe-3', true)('refused'));
+      same(after, 'accepted', 'the answer to a call whose id was refused before');
     },
   },
   {
