@@ -171,6 +171,18 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     expect(await query(`select 1 from "${schema}".executions where session_id = 's'`)).toEqual([]);
   }, 30_000);
 
+  it('counts that 0.1.0 left on an execution that it ended say nothing of the next one', async () => {
+    const schema = newSchema();
+    const store = postgresStore({ connectionString: server.url, schema });
+    onTestFinished(() => store.close());
+    const idle = { start() {}, add() {}, isFull: false, waiting: 0, drain: async () => {} };
+    const client = new SessionRuntime({ store, agents: [oldAgent()], queue: idle });
+    await client.create({ ...ada, id: 's' });
+    await query(`update "${schema}".sessions set tries = 4, deaths = 2, quarantined = true`);
+    await client.send('s', 'work*1', ada);
+    expect(await store.find('s')).toMatchObject({ tries: 0, deaths: 0, isQuarantined: false });
+  });
+
   it('several processes that upgrade the tables at once take turns', async () => {
     const place = { connectionString: server.url, schema: newSchema() };
     const older = await both.start('0.1.0', place);

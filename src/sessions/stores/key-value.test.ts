@@ -160,6 +160,18 @@ describe('the key-value store', () => {
     expect(await store.decide('s', answer)).toBe('accepted');
   });
 
+  it('a new execution has no tries, though 0.1.0 left the counts of the last one', async () => {
+    const driver = mapDriver();
+    const store = keyValueStore(driver);
+    await store.create(session('s'));
+    const [[key, text] = ['', '']] = await driver.get(['session/s']);
+    const kept = JSON.parse(text) as { row: object };
+    const row = { ...kept.row, tries: 4, deaths: 2, isQuarantined: true };
+    await driver.write([[key, JSON.stringify({ ...kept, row })]], [key, text]);
+    await store.accept('s', message(1), { phases: ['idle'] });
+    expect(await store.find('s')).toMatchObject({ tries: 0, deaths: 0, isQuarantined: false });
+  });
+
   it('has a codec and a largest text, for the runtime', () => {
     const codec = { encode: (text: string) => text, decode: (text: string) => text };
     expect(keyValueStore(mapDriver(), { codec, maxBytes: 5 })).toMatchObject({

@@ -40,21 +40,21 @@ export const recoveryCases: readonly RigCase[] = [
       const agent = fresh('agt');
       const owners = Array.from({ length: 7 }, (_n, i) => `owner-${i % 5}`);
       const ids = await openFor(rig, agent, owners);
-      const seen = new Set<string>();
+      const seen: string[] = [];
       let afterOwner: string | null = null;
       for (let pages = 0; pages < 20; pages++) {
         const page: Awaited<ReturnType<typeof rig.store.recoverable>> = await rig.store.recoverable(
           { agent, limit: 2, ...(afterOwner !== null && { afterOwner }) },
         );
         holds(page.ids.length <= 2, 'a page keeps to its limit');
-        for (const id of page.ids) seen.add(id);
+        seen.push(...page.ids);
         afterOwner = page.afterOwner;
         if (afterOwner === null) break;
       }
       same(afterOwner, null, 'where to continue after the last page');
-      same(seen.size, 5, 'how many of seven came, one for each owner');
+      same(seen.length, 5, 'how many of seven came, one for each owner');
       holds(
-        ids.slice(0, 5).every((id) => seen.has(id)),
+        ids.slice(0, 5).every((id) => seen.includes(id)),
         'the oldest of each owner is among them',
       );
     },
@@ -70,14 +70,25 @@ export const recoveryCases: readonly RigCase[] = [
       const held = await rig.held({}, { owner, agent: other });
       const expired = await rig.held({ ttlMs: leaseMs }, { owner, agent: mine });
       const foreign = await rig.held({ ttlMs: leaseMs }, { owner, agent: other });
-      for (const id of [stopped, paused.id, held.id]) await store.request(id, { stop: 's' });
+      const newer = { owner, requires: 1_000 };
+      const newStop = await rig.open({ ...newer, agent: other });
+      const newLease = { ttlMs: leaseMs, reads: 1_000 };
+      const newExpired = await rig.held(newLease, { ...newer, agent: mine });
+      for (const id of [stopped, paused.id, held.id, newStop.id])
+        await store.request(id, { stop: 's' });
       await rig.lapse();
       const all = await store.urgent({ agents: [mine], limit: 1_000_000 });
       const ours = [stopped, paused.id, expired.id];
+      const others = [left, held.id, foreign.id, newStop.id, newExpired.id];
       same(
-        all.filter((id) => [...ours, left, held.id, foreign.id].includes(id)),
+        all.filter((id) => [...ours, ...others].includes(id)),
         ours,
         'what should not wait',
+      );
+      const more = await store.urgent({ agents: [mine], limit: 1_000_000, reads: 1_000 });
+      holds(
+        [newStop.id, newExpired.id].every((id) => more.includes(id)),
+        'a newer release gets what requires it',
       );
       same((await store.urgent({ agents: [mine], limit: 1 })).length, 1, 'at a limit of 1');
     },
