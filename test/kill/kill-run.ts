@@ -50,6 +50,8 @@ export interface CampaignReport extends CheckCounts {
 }
 
 const LEASE = { leaseMs: 600, heartbeatMs: 120, signalMs: 100 };
+/** Of the process that looks on: a busy machine may hold it for longer than the leases of workers last. */
+const PATIENT_LEASE = { leaseMs: 15_000, heartbeatMs: 5_000, signalMs: 100 };
 const STATEMENT_MS = 700;
 const TICK_MS = 20;
 
@@ -94,7 +96,7 @@ class Campaign {
     this.#job = { place, log, seed, lease: LEASE };
     this.#store = openStore(place);
     // never started: it looks on, and takes the last turns
-    const { runtime } = killRuntime(this.#job, this.#store, {
+    const { runtime } = killRuntime({ ...this.#job, lease: PATIENT_LEASE }, this.#store, {
       onError: (error) => this.#wrong(`the parent failed: ${String(error)}`),
     });
     this.#runtime = runtime;
