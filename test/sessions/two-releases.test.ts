@@ -124,9 +124,13 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     ];
     for (const [id, mark] of marks)
       await query(`update "${schema}".sessions set ${mark} where id = $1`, [id]);
+    const ids = ['granted', ...marks.map(([name]) => name)];
+    const tokens = () => Promise.all(ids.map(async (id) => [id, (await store.find(id))?.token]));
+    const before = await tokens();
+    for (const id of ids) expect([id, await older.call('claim', id)]).toEqual([id, null]);
     await older.call('recover');
-    for (const id of ['granted', ...marks.map(([name]) => name)])
-      expect([id, await older.call('claim', id)]).toEqual([id, null]);
+    for (const id of ids) expect([id, await older.call('claim', id)]).toEqual([id, null]);
+    expect(await tokens()).toEqual(before);
 
     expect(await store.find('granted')).toMatchObject({ requires: 2, worker: null });
     await expect(older.call('send', 'parked', 'work*1', ada)).rejects.toMatchObject({
@@ -167,8 +171,41 @@ describe('0.1.0 beside this release on one PostgreSQL', () => {
     await expect(again).rejects.toMatchObject({ code: 'conflict' });
     const runs = both.effects().filter(([, executionId]) => executionId === first);
     expect(runs).toHaveLength(1);
+    await older.call('send', 's', 'pay*1', wait);
+    await older.call('stop', 's', { ...ada, wait: true });
+    const left = (table: string) =>
+      query(`select 1 from "${schema}".${table} where session_id = 's'`);
+    expect(await left('waits')).toHaveLength(1);
     await older.call('delete', 's', ada);
-    expect(await query(`select 1 from "${schema}".executions where session_id = 's'`)).toEqual([]);
+    for (const table of ['executions', 'waits'])
+      expect([table, await left(table)]).toEqual([table, []]);
+  }, 30_000);
+
+  it('the upgrade remembers the executions and the waits that 0.1.0 left', async () => {
+    const place = { connectionString: server.url, schema: newSchema() };
+    const { schema } = place;
+    const older = await both.start('0.1.0', place);
+    await older.call('create', { ...ada, id: 's' });
+    for (const [name, content] of [
+      ['done', 'work*1'],
+      ['paused', 'pay*1'],
+    ])
+      await older.call('send', 's', content, { ...wait, executionId: `${schema}-${name}` });
+    // one that is current and has no step yet, and one that waits for its turn
+    await query(`insert into "${schema}".sessions select (jsonb_populate_record(s,
+      '{"id": "begun", "execution_id": "${schema}-begun"}')).* from "${schema}".sessions s`);
+    await query(`insert into "${schema}".commands (session_id, number, kind, execution_id, body, at)
+      values ('s', 9, 'message', '${schema}-queued', '{}', ''), ('s', 10, 'resume', 'none', '{}', '')`);
+    const store = postgresStore(place);
+    onTestFinished(() => store.close());
+    await store.find('s');
+    const kept = await query(
+      `select execution_id as id from "${schema}".executions order by execution_id collate "C"`,
+    );
+    const names = ['begun', 'done', 'paused', 'queued'];
+    expect(kept).toEqual(names.map((name) => ({ id: `${schema}-${name}` })));
+    const waits = await query(`select execution_id as id, call_id as call from "${schema}".waits`);
+    expect(waits).toEqual([{ id: `${schema}-paused`, call: 'call_4_0' }]);
   }, 30_000);
 
   it('counts that 0.1.0 left on an execution that it ended say nothing of the next one', async () => {
