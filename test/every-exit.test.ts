@@ -1,8 +1,9 @@
 import { ErrorPolicy, SessionRuntime, type Agent } from 'onward';
 import { describe, expect, it } from 'vitest';
 import { mortal } from './setup/mortal-store.ts';
+import { parked, parkings, type Parked, type Parking } from './setup/parked-exits.ts';
 import { wires, type Said, type Wire } from './setup/provider-wires.ts';
-import { ann, runtimeOn, sqlitePlace, waiting } from './setup/sessions.ts';
+import { ann, isSound, runtimeOn, sqlitePlace, waiting } from './setup/sessions.ts';
 import { builderFor, exits, scene, type Exit, type Scene } from './setup/turn-exits.ts';
 import { turnsInMemory, turnsInSession, type Turns } from './setup/turns.ts';
 
@@ -59,6 +60,40 @@ async function afterACrash(wire: Wire, answers: readonly Said[], ends: string): 
   expect(on.provider.problems).toEqual([]);
 }
 
+/** Everything that ends a session that is parked. */
+const afterParking = {
+  'then retried by hand, with one more failure': ({ runtime, repair }: Parked) => {
+    repair(1);
+    return runtime.retry('s', waiting);
+  },
+  'then stopped': ({ runtime, repair }: Parked) => {
+    repair();
+    return runtime.stop('s', waiting);
+  },
+  'then stopped while the cause is still there': async ({ runtime, repair }: Parked) => {
+    const session = await runtime.stop('s', waiting);
+    repair();
+    return session;
+  },
+} as const;
+
+async function leavesParking(
+  wire: Wire,
+  { script, rest, ends, ...parking }: Parking,
+  exit: keyof typeof afterParking,
+): Promise<void> {
+  const isRetry = exit.startsWith('then retried');
+  const on = scene(wire, isRetry ? [...script, ...rest] : script);
+  const at = await parked(parking, on, sqlitePlace());
+  const idle = { phase: 'idle', tries: 0, error: null, parkedAt: null };
+  const status = isRetry ? ends : 'stopped';
+  expect(await afterParking[exit](at)).toMatchObject({ ...idle, status });
+  const next = { ...idle, status: 'completed', output: 'next' };
+  expect(await at.runtime.send('s', 'and now?', waiting)).toMatchObject(next);
+  await isSound(at.runtime, 's');
+  expect(on.provider.problems).toEqual([]);
+}
+
 describe.each(wires.map((wire) => [wire.name, wire] as const))(
   'D78: whatever ends a turn, the next one works: %s',
   (_name, wire) => {
@@ -69,5 +104,9 @@ describe.each(wires.map((wire) => [wire.name, wire] as const))(
     it('a crash in the middle of a tool', () => afterACrash(wire, [], 'failed'));
     it('a crash in the middle of a tool, of which the model is told', () =>
       afterACrash(wire, [{ text: 'So be it.' }], 'completed'));
+    const ways = Object.keys(afterParking) as (keyof typeof afterParking)[];
+    it.each(
+      parkings.flatMap((parking) => ways.map((way) => [parking.name, way, parking] as const)),
+    )('parked %s, %s', (_parking, way, parking) => leavesParking(wire, parking, way));
   },
 );
