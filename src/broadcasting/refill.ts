@@ -1,3 +1,4 @@
+import { pacer } from '../pacing.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
@@ -29,10 +30,12 @@ export async function readRefill(
   const { config = standard, unfinished: wantsUnfinished = true, ...query } = options;
   const { executionId, events, seq: newest } = await runtime.events(sessionId, query);
   const map = envelopeOf(config);
+  const pause = pacer(options.owner);
   const envelopes: Envelope[] = [];
   let prev = options.after ?? 0;
   for (const { seq, event } of events) {
     const envelope = map(event, sessionId, seq, prev);
+    await pause();
     if (envelope === null) continue;
     envelopes.push(envelope);
     prev = seq;

@@ -9,7 +9,7 @@ const unpacked = async (
   const rows = texts.map(readPacked);
   const hashes = hashesOf(rows);
   const large = hashes.length > 0 ? await fetch(hashes) : new Map<string, string>();
-  return rows.map((row) => filled(row, large));
+  return Promise.all(rows.map((row) => filled(row, large, () => undefined)));
 };
 
 /** Keeps what is taken out, under short names. */

@@ -84,13 +84,18 @@ export const hashesOf = (rows: readonly PackedRow[]): readonly string[] => [
   ...new Set(rows.flatMap(({ refs }) => refs.map(([, hash]) => hash))),
 ];
 
-/** The value of a row with its large values in their places. */
-export function filled({ refs, value }: PackedRow, large: ReadonlyMap<string, string>): unknown {
+/** The value of a row with its large values in their places; `pause` is asked for between them. */
+export async function filled(
+  { refs, value }: PackedRow,
+  large: ReadonlyMap<string, string>,
+  pause: () => Promise<void> | undefined,
+): Promise<unknown> {
   let whole = value;
   for (const [path, hash, kind] of refs) {
     const text = large.get(hash);
     if (text === undefined) throw missing(hash);
     whole = put(whole, path, kind === 'json' ? JSON.parse(text) : text);
+    await pause();
   }
   return whole;
 }

@@ -127,8 +127,20 @@ export class RowReader {
   async #filled<T>(rows: readonly PackedRow[]): Promise<readonly T[]> {
     const hashes = hashesOf(rows);
     const large = hashes.length === 0 ? new Map<string, string>() : await this.#large(hashes);
+    const pause = pacer(this.#owner);
+    const values: unknown[] = [];
+    for (const row of rows)
+      values.push(
+        row.refs.length === 0
+          ? row.value
+          : await filled(row, large, pause).catch((error: unknown) =>
+              this.#readable(() => {
+                throw error;
+              }),
+            ),
+      );
     // what we wrote ourselves; states are checked again when they are revived
-    return this.#readable(() => rows.map((row) => filled(row, large))) as readonly T[];
+    return values as readonly T[];
   }
 
   /** Of a row that does not say: its large values are looked at. */

@@ -1,6 +1,8 @@
 import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import type { Redactor } from '../errors/redactor.ts';
+import { isRecord } from '../json.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedPlace } from './check-names.ts';
 import { readLog, type NumberedEvent } from './log-events.ts';
@@ -94,8 +96,7 @@ async function readPage<T>(
     // only the first row of a page may be larger than the page
     const values = items.length > 0 && read.characters > space ? [] : read.values;
     for (const value of values) {
-      items.push(redactor.value(value));
-      await pause();
+      items.push(await redacted(redactor, value, pause));
     }
     before = newestFirst[values.length - 1]?.position ?? before;
     space -= read.characters;
@@ -104,6 +105,31 @@ async function readPage<T>(
   }
   return { items: items.toReversed(), before: before > 0 ? before : null };
 }
+
+/** As the redactor does it, but the lists of a row item by item, for there may be many and each may be large. */
+async function redacted<T>(
+  redactor: Redactor,
+  value: T,
+  pause: () => Promise<void> | undefined,
+): Promise<T> {
+  const lists = isRecord(value) ? Object.entries(value).filter(([, list]) => isLong(list)) : [];
+  const emptied = Object.fromEntries(lists.map(([key]) => [key, []]));
+  const whole = redactor.value(lists.length === 0 ? value : { ...value, ...emptied });
+  await pause();
+  for (const [key, list] of lists) {
+    const items: unknown[] = [];
+    for (const item of list as readonly unknown[]) {
+      // under its key, which may say what to hide
+      const shown: unknown = redactor.value({ [key]: [item] })[key];
+      items.push(...(Array.isArray(shown) ? shown : [shown]));
+      await pause();
+    }
+    Object.assign(whole as object, { [key]: items });
+  }
+  return whole;
+}
+
+const isLong = (value: unknown): boolean => Array.isArray(value) && value.length > 1;
 
 export async function readAccounts(
   lookup: SessionLookup,

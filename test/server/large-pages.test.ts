@@ -1,7 +1,8 @@
 import { defineTool } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { agentServer } from 'onward/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { readRefill } from '../../src/broadcasting/refill.ts';
 import {
   ann,
   builderWith,
@@ -116,6 +117,56 @@ describe.each(places)('pages of large items (%s)', (_name, makePlace) => {
     expect(seqs).toEqual(Array.from({ length: seq }, (_, i) => i + 1));
     const whole = await runtime.steps('s', { ...ann, limit: 2 });
     expect(whole.items[0]!.results[0]!.value).toHaveLength(300_000);
+  });
+});
+
+/** Turns of the event loop that others get during the work, if each piece of it uses up its time. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let now = 0;
+  const slow = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    await work();
+    return turns;
+  } finally {
+    isOver = true;
+    slow.mockRestore();
+  }
+}
+
+describe.each(places)('one step with many large results (%s)', (_name, makePlace) => {
+  it('others get a turn between any two of them, whatever reads it', async () => {
+    const calls = 40;
+    const tool = defineTool({
+      name: 'list',
+      description: 'Lists.',
+      parameters: { type: 'object', properties: { n: { type: 'integer' } } },
+      execute: ({ n }) => Array.from({ length: 1_500 }, (_, i) => [n, i]),
+    });
+    const asked = Array.from({ length: calls }, (_, n) => ({ name: 'list', args: { n } }));
+    const driver = followingDriver([ScenarioStep.toolCalls(asked), ScenarioStep.final('done')]);
+    const runtime = runtimeOn(makePlace().open(), builderWith(driver, tool).build());
+    await runtime.create({ ...ann, id: 's' });
+    await runtime.send('s', 'go', waiting);
+    const { events } = await runtime.events('s', ann);
+    const steps = await turnsDuring(() => runtime.steps('s', { ...ann, before: 1 }));
+    const log = await turnsDuring(() => runtime.events('s', ann));
+    const refill = await turnsDuring(() => readRefill(runtime, 's', ann));
+    // read, put into its place, and redacted
+    expect(steps).toBeGreaterThan(3 * calls);
+    // read, and put into its place; then made an envelope
+    expect(log).toBeGreaterThan(2 * calls);
+    expect(refill - log).toBeGreaterThan(events.length / 2);
+    const [step] = (await runtime.steps('s', { ...ann, before: 1 })).items;
+    expect(step!.results.map(({ value }) => (value as number[][])[1])).toEqual(
+      asked.map(({ args }) => [args.n, 1]),
+    );
   });
 });
 
