@@ -109,6 +109,7 @@ it('no migration is ever edited: add a new one at the end', () => {
     'ed910dd3f828bef8',
     'dbadcd27a3b8428d',
     'a353b22d10e22ffd',
+    'f81d16cee8ed705b',
   ]);
 });
 

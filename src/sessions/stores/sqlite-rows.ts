@@ -2,7 +2,11 @@ import type { SessionRow } from '../session-rows.ts';
 import type { SessionStore } from '../session-store.ts';
 import { bootId, machineMs } from './machine-time.ts';
 
-type Methods = Omit<SessionStore, 'name' | 'maxBytes' | 'codec' | 'close' | 'prune' | 'expire'>;
+/** Those that take more than one transaction are left out. */
+type Methods = Omit<
+  SessionStore,
+  'name' | 'maxBytes' | 'codec' | 'close' | 'fork' | 'delete' | 'prune' | 'expire'
+>;
 
 /** The methods of a store as SQLite does them: at once, inside a transaction that somebody else began. */
 export type SyncStore = {
@@ -32,6 +36,23 @@ export const ofSession = (table: string): string =>
   historic.has(table)
     ? 'session = ?1 AND era IN (SELECT era FROM eras WHERE session = ?1)'
     : 'session = ?1';
+
+/** The tables that hold rows of a session, and the texts of each. */
+export const texts: readonly (readonly [table: string, columns: readonly string[]])[] = [
+  ['commands', ['body']],
+  ['executions', ['content_hash']],
+  ['messages', ['body']],
+  ['steps', ['body', 'mark']],
+  ['events', ['body']],
+  ['agents', ['head']],
+  ['calls', ['answer', 'result']],
+  ['waits', []],
+  ['blobs', ['body']],
+];
+
+/** The bytes of some texts of a row. */
+export const bytesOf = (columns: readonly string[]): string =>
+  columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ') || '0';
 
 export const STATUS: string = `CASE phase WHEN 'open' THEN 'in_progress' WHEN 'parked' THEN 'failed' ELSE status END`;
 

@@ -223,6 +223,19 @@ export const migrations: readonly string[] = [
   CREATE TRIGGER remember_wait AFTER INSERT ON calls WHEN NEW.state = 'waiting'
     BEGIN INSERT OR IGNORE INTO waits VALUES (NEW.session, NEW.call_id, NEW.execution_id); END;
   `,
+  // keys that have rows and no session: what is left of a deleted one, or, with a fork, what is copied so far. A new
+  // session must not get such a key, also one that an earlier release makes
+  `
+  CREATE TABLE remains (
+    key INTEGER PRIMARY KEY,
+    fork TEXT,
+    lease_boot TEXT NOT NULL DEFAULT '',
+    lease_end INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TRIGGER new_key AFTER INSERT ON sessions WHEN EXISTS (SELECT 1 FROM remains WHERE key = NEW.key)
+    BEGIN UPDATE sessions SET key = 1 + max((SELECT max(key) FROM sessions), (SELECT max(key) FROM remains))
+      WHERE key = NEW.key; END;
+  `,
 ];
 
 /**

@@ -1,8 +1,9 @@
 import { READS, type SessionPhase } from '../session-rows.ts';
 import type { ExpireRequest, UpkeepRequest } from '../session-store.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { history, ofSession } from './sqlite-rows.ts';
-import { removal } from './sqlite-sessions.ts';
+import type { SqliteRemains } from './sqlite-remains.ts';
+import { bytesOf, history, ofSession, texts } from './sqlite-rows.ts';
+import { SLICE_ROWS, type SizedRow, Slice } from './sqlite-slice.ts';
 import { expiring } from './upkeep-rules.ts';
 
 /** A place in the index of owners. */
@@ -26,7 +27,6 @@ export interface Dropping {
 interface Found {
   readonly key: number;
   readonly phase: SessionPhase;
-  readonly isLong: number;
   readonly executionId: string;
 }
 
@@ -36,24 +36,19 @@ export interface SqliteUpkeep {
     after: Place,
     request: UpkeepRequest,
   ): { readonly ids: string[]; readonly last: Place | null };
-  /** Works on these sessions, in order, for about {@link SLICE_MS}. */
+  /** Works on these sessions, in order, for one {@link Slice}. */
   prune(ids: readonly string[], request: UpkeepRequest): Dropping[];
+  /** The sessions are gone then; their rows remain. */
   expire(ids: readonly string[], request: ExpireRequest): Dropping[];
-  /** Prunes a long session that is to be deleted, for as long; false if there is more to prune. */
-  shorten(sessionId: string): boolean;
+  /** False if there is no such session; else it is gone, and its rows remain. */
+  hide(sessionId: string, slice: Slice): boolean;
 }
 
-/** How long one transaction works: others of this process and of other ones wait for it. */
-const SLICE_MS = 8;
 const MOST_SESSIONS = 20;
 const PAGE = 500;
-/** Later than all times. */
-const EVER = '9999';
-/** Steps, messages and events of a session that is not deleted in one transaction. */
-const LONG = 300;
 
 /** Upkeep over many sessions, in pieces that are short whatever the sessions hold. */
-export function upkeep(db: SqliteDatabase): SqliteUpkeep {
+export function upkeep(db: SqliteDatabase, remains: SqliteRemains): SqliteUpkeep {
   // reads the index alone: the rows hold whole states
   const place =
     'SELECT owner, updated_at AS updatedAt, id FROM sessions INDEXED BY sessions_of_owner';
@@ -63,33 +58,32 @@ export function upkeep(db: SqliteDatabase): SqliteUpkeep {
     `${place} WHERE owner = ? AND (updated_at, id) > (?, ?) AND updated_at < ? ${order}`,
   );
   const find = db.prepare(
-    `SELECT key, phase, phase = 'idle' AND step_count + message_count + seq > ${LONG} AS isLong, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
+    `SELECT key, phase, coalesce(execution_id, (SELECT execution_id FROM ${history('steps', 'key')} AND agent_id = ''
      ORDER BY era DESC, position DESC LIMIT 1), '') AS executionId FROM sessions
      WHERE id = ? AND updated_at < ? AND requires <= ${READS}`,
   );
+  const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
   const isEarlier = 'execution_id <> ?2';
   // what refers to large values and agents goes before them, for a slice may end in between
-  const drops: readonly (readonly [table: string, condition: string, atOnce: number])[] = [
-    ['events', '?2 = ?2', 100],
-    ['steps', isEarlier, 100],
-    ['calls', isEarlier, 100],
+  const drops: readonly (readonly [table: string, condition: string])[] = [
+    ['events', '?2 = ?2'],
+    ['steps', isEarlier],
+    ['calls', isEarlier],
     [
       'messages',
       `agent_id IN (SELECT agent_id FROM agents WHERE session = ?1
         EXCEPT SELECT agent_id FROM agents WHERE session = ?1 AND execution_id = ?2)`,
-      100,
     ],
-    ['blobs', `scope NOT IN ('', ?2)`, 2], // a large value may have megabytes
-    ['agents', isEarlier, 100],
+    ['blobs', `scope NOT IN ('', ?2)`],
+    ['agents', isEarlier],
   ];
-  const pieces = drops.map(([table, condition, atOnce]) => ({
-    atOnce,
-    drop: db.prepare(
-      `DELETE FROM ${table} WHERE rowid IN (
-         SELECT rowid FROM ${table} WHERE ${ofSession(table)} AND ${condition} LIMIT ${atOnce})`,
+  const pieces = drops.map(([table, condition]) => ({
+    some: db.prepare(
+      `SELECT rowid AS row, ${bytesOf(columnsOf(table))} AS bytes FROM ${table}
+       WHERE ${ofSession(table)} AND ${condition} LIMIT ${SLICE_ROWS}`,
     ),
+    drop: db.prepare(`DELETE FROM ${table} WHERE rowid = ?`),
   }));
-  const remove = removal(db);
 
   const found = (
     id: string,
@@ -100,28 +94,30 @@ export function upkeep(db: SqliteDatabase): SqliteUpkeep {
     return row && phases.includes(row.phase) ? row : null;
   };
 
-  const pruneRows = (key: number, executionId: string, endsAt: number): Dropping => {
+  const pruneRows = (key: number, executionId: string, slice: Slice): Dropping => {
     let rows = 0;
-    for (const { drop, atOnce } of pieces)
+    for (const { some, drop } of pieces)
       for (;;) {
-        const dropped = Number(drop.run(key, executionId).changes);
-        rows += dropped;
-        if (dropped < atOnce) break;
-        if (performance.now() >= endsAt) return { rows, isDue: true, isDone: false };
+        const found = some.all(key, executionId) as SizedRow[];
+        for (const { row, bytes } of found) {
+          if (!slice.take(bytes)) return { rows, isDue: true, isDone: false };
+          rows += Number(drop.run(row).changes);
+        }
+        if (found.length < SLICE_ROWS) break;
       }
     return { rows, isDue: true, isDone: true };
   };
 
-  const inTime = (
+  const inSlice = (
     ids: readonly string[],
-    work: (id: string, endsAt: number) => Dropping,
+    work: (id: string, slice: Slice) => Dropping,
   ): Dropping[] => {
-    const endsAt = performance.now() + SLICE_MS;
+    const slice = new Slice();
     const droppings: Dropping[] = [];
     for (const id of ids.slice(0, MOST_SESSIONS)) {
-      const dropping = work(id, endsAt);
+      const dropping = work(id, slice);
       droppings.push(dropping);
-      if (!dropping.isDone || performance.now() >= endsAt) break;
+      if (!dropping.isDone || slice.isOver) break;
     }
     return droppings;
   };
@@ -137,26 +133,28 @@ export function upkeep(db: SqliteDatabase): SqliteUpkeep {
       return { ids: due.map(({ id }) => id), last: rows.at(-1) ?? null };
     },
     prune: (ids, request) =>
-      inTime(ids, (id, endsAt) => {
+      inSlice(ids, (id, slice) => {
         const row = found(id, request, ['idle']);
-        return row ? pruneRows(row.key, row.executionId, endsAt) : nothing;
+        return row ? pruneRows(row.key, row.executionId, slice) : nothing;
       }),
-    shorten(sessionId) {
-      const row = found(sessionId, { olderThan: EVER }, ['idle']);
-      if (!row?.isLong) return true;
-      return pruneRows(row.key, row.executionId, performance.now() + SLICE_MS).isDone;
-    },
     expire: (ids, request) =>
-      inTime(ids, (id, endsAt) => {
+      inSlice(ids, (id, slice) => {
         const row = found(id, request, expiring(request));
         if (!row) return nothing;
         if (request.dryRun) return untouched;
-        // the log of a long session goes first, in several transactions if it has to
-        const pruned = row.isLong ? pruneRows(row.key, row.executionId, endsAt) : untouched;
-        return pruned.isDone ? { ...pruned, rows: pruned.rows + remove(row.key) } : pruned;
+        remains.hide(row.key, slice);
+        return { ...untouched, rows: 1 };
       }),
+    hide(sessionId, slice) {
+      const row = findKey.get(sessionId) as { key: number } | undefined;
+      if (row) remains.hide(row.key, slice);
+      return row !== undefined;
+    },
   };
 }
+
+const columnsOf = (table: string): readonly string[] =>
+  texts.find(([name]) => name === table)?.[1] ?? [];
 
 const untouched: Dropping = { rows: 0, isDue: true, isDone: true };
 const nothing: Dropping = { ...untouched, isDue: false };

@@ -1,25 +1,22 @@
 import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
-import type { Dropped, SessionStore, StoreCodec, UpkeepRequest } from '../session-store.ts';
-import { groupCommit, type GroupCommit } from './group-commit.ts';
+import type { SessionStore, StoreCodec } from '../session-store.ts';
+import { groupCommit } from './group-commit.ts';
 import { backupFile, type SqliteBackup, type SqliteBackupOptions } from './sqlite-backup.ts';
 import { isBusy, whileBusy } from './sqlite-busy.ts';
 import { commits } from './sqlite-commit.ts';
-import {
-  closeDatabase,
-  openDatabase,
-  type SqliteDatabase,
-  type SqliteFile,
-} from './sqlite-database.ts';
+import { closeDatabase, openDatabase, type SqliteFile } from './sqlite-database.ts';
 import { sqliteFailure } from './sqlite-errors.ts';
+import { forks } from './sqlite-fork.ts';
 import { leases } from './sqlite-leases.ts';
 import { reads } from './sqlite-reads.ts';
+import { remains } from './sqlite-remains.ts';
 import type { SyncStore } from './sqlite-rows.ts';
 import { sessions } from './sqlite-sessions.ts';
-import { betweenSlices, giveSpaceBack, rewrite } from './sqlite-space.ts';
-import { type Place, type SqliteUpkeep, START, upkeep } from './sqlite-upkeep.ts';
+import { sliced, type SlicedConnection } from './sqlite-sliced.ts';
+import { rewrite } from './sqlite-space.ts';
+import { upkeep } from './sqlite-upkeep.ts';
 import { work } from './sqlite-work.ts';
 import { isDamage, storeClosed } from './store-errors.ts';
-import { inBatches } from './upkeep-rules.ts';
 
 export type { SqliteBackup, SqliteBackupOptions } from './sqlite-backup.ts';
 
@@ -35,16 +32,10 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** How long a deletion may be busy with giving space back. */
-const TIDYING_MS = 250;
-
 type Tables = SyncStore;
 
-interface Connection {
-  readonly db: SqliteDatabase;
-  readonly group: GroupCommit;
+interface Connection extends SlicedConnection {
   readonly tables: Tables;
-  readonly upkeep: SqliteUpkeep;
 }
 
 export interface SqliteStore extends SessionStore {
@@ -119,55 +110,6 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     }
   };
 
-  /** The rows are gone by now: what fails here is left to the next time. */
-  const tidy = async (longestMs: number): Promise<void> => {
-    const open = await connection().catch(() => null);
-    if (open) await giveSpaceBack(open.db, open.group, longestMs);
-  };
-  let tidying: Promise<void> | null = null;
-  const tidyShortly = (): Promise<void> => {
-    // deletions at the same time share it, for the log is emptied last
-    tidying ??= tidy(TIDYING_MS).finally(() => (tidying = null));
-    return tidying;
-  };
-
-  async function* dropped(
-    operation: 'prune' | 'expire',
-    request: UpkeepRequest,
-  ): AsyncGenerator<Dropped> {
-    const { db, upkeep } = await connection();
-    let isTidy = true;
-    try {
-      for (let place: Place | null = START; place;) {
-        const { ids, last }: ReturnType<SqliteUpkeep['page']> = await reading(operation, () =>
-          upkeep.page(place ?? START, request),
-        );
-        place = last;
-        let rest: readonly string[] = ids;
-        let rows = 0; // of the session that is worked on
-        while (rest.length > 0) {
-          const some = rest;
-          const { group } = await connection();
-          const droppings = await group.add(operation, () => upkeep[operation](some, request));
-          let [sessions, sum] = [0, 0];
-          for (const dropping of droppings) {
-            sum += dropping.rows;
-            rows += dropping.rows;
-            if (!dropping.isDone) continue;
-            sessions += Number(operation === 'expire' ? dropping.isDue : rows > 0);
-            rows = 0;
-          }
-          rest = rest.slice(droppings.filter(({ isDone }) => isDone).length);
-          if (sum > 0) isTidy = false;
-          yield { sessions, rows: sum };
-          if (sum > 0) await betweenSlices(db);
-        }
-      }
-    } finally {
-      if (!isTidy) await tidy(Number.POSITIVE_INFINITY);
-    }
-  }
-
   return {
     name: 'sqlite',
     maxBytes: whole('maxBytes', options.maxBytes ?? 16 * 1024 * 1024),
@@ -192,21 +134,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     calls: read('calls'),
     events: read('events'),
     blobs: read('blobs'),
-    fork: write('fork'),
-    async delete(sessionId) {
-      let isGone: boolean | null = null;
-      while (isGone === null) {
-        const { db, group, tables, upkeep } = await connection();
-        const piece = (): boolean | null =>
-          upkeep.shorten(sessionId) ? tables.delete(sessionId) : null;
-        isGone = await group.add('delete', piece);
-        if (isGone === null) await betweenSlices(db);
-      }
-      if (isGone) await tidyShortly();
-      return isGone;
-    },
-    prune: (request) => inBatches(request, dropped('prune', request)),
-    expire: (request) => inBatches(request, dropped('expire', request)),
+    ...sliced(connection, reading),
     size: read('size'),
     async backup(to, { overwrite = false } = {}) {
       try {
@@ -249,7 +177,8 @@ async function connect(
     timeoutMs: file.busyTimeoutMs,
   });
   const tables = { ...sessions(db), ...work(db), ...leases(db), ...commits(db), ...reads(db) };
-  return { db, group, tables, upkeep: upkeep(db) };
+  const rest = remains(db);
+  return { db, group, tables, remains: rest, upkeep: upkeep(db, rest), forks: forks(db) };
 }
 
 function call<K extends keyof SyncStore>(
