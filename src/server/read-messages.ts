@@ -29,45 +29,33 @@ export async function readUiMessages(
   const { items, before: earlier } = await runtime.messages(sessionId, options);
   const hasTools = items.some(({ role }) => role === 'tool');
   const read: StepRead = (range) => runtime.steps(sessionId, { owner, ...range });
-  const steps = hasTools ? await stepsOf(read, items, before !== undefined) : [];
+  const steps = hasTools ? await stepsOf(read, items, before) : [];
   return { messages: uiMessagesOf(items, { steps }), before: earlier };
 }
 
 type StepRead = (range: {
   readonly before?: number;
+  readonly beforeMessage?: number;
   readonly limit: number;
 }) => Promise<{ readonly items: readonly AgentStepJSON[]; readonly before: number | null }>;
 
-/** The steps that made these messages, newest first. */
+/** The steps that made these messages, which are those before a position, newest first. */
 async function stepsOf(
   read: StepRead,
   messages: readonly MessageJSON[],
-  isOlderPage: boolean,
+  beforeMessage: number | undefined,
 ): Promise<readonly AgentStepJSON[]> {
   const missing = new Set(messages.flatMap(({ id, role }) => (role === 'tool' ? [id] : [])));
-  const last = messages.at(-1)?.createdAt ?? '';
   const limit = messages.filter(({ role }) => role === 'assistant').length + 10;
   const found: AgentStepJSON[] = [];
-  let before: number | null | undefined = isOlderPage ? await placeAt(read, last) : undefined;
-  for (let pages = 0; pages < MOST_PAGES && missing.size > 0 && before !== null; pages += 1) {
-    const page = await read({ limit, ...(before !== undefined && { before }) });
+  let range: { readonly before?: number; readonly beforeMessage?: number } =
+    beforeMessage === undefined ? {} : { beforeMessage };
+  for (let pages = 0; pages < MOST_PAGES && missing.size > 0; pages += 1) {
+    const page = await read({ limit, ...range });
     found.push(...page.items);
     for (const { messageIds } of page.items) for (const id of messageIds) missing.delete(id);
-    ({ before } = page);
+    if (page.before === null) break;
+    range = { before: page.before };
   }
   return found;
-}
-
-/** Steps are in the order of time: the place behind those that began before it, found by halves. */
-async function placeAt(read: StepRead, at: string): Promise<number> {
-  const newest = await read({ limit: 1 });
-  let low = 0;
-  let high = (newest.before ?? 0) + newest.items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const [step] = (await read({ before: middle + 1, limit: 1 })).items;
-    if (step && step.startedAt > at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

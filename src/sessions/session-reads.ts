@@ -45,6 +45,8 @@ export interface PageOptions {
 export interface StepPageOptions extends PageOptions {
   /** Whether values of more than 8,192 characters are null instead of being read. Default false. */
   readonly omitLarge?: boolean;
+  /** Only steps that wrote messages before this position, or ended before it; not together with `before`. */
+  readonly beforeMessage?: number;
 }
 
 export async function readMessages(
@@ -64,12 +66,41 @@ async function readSeed(lookup: SessionLookup, row: SessionRow): Promise<History
   return { items: lookup.redactorOf(row).value(seed), before: null };
 }
 
-export const readSteps = (
+export async function readSteps(
   lookup: SessionLookup,
   row: SessionRow,
   options: StepPageOptions,
-): Promise<HistoryPage<AgentStepJSON>> =>
-  readPage(lookup, row, options, row.stepCount, (range) => lookup.store.steps(row.id, '', range));
+): Promise<HistoryPage<AgentStepJSON>> {
+  const { beforeMessage } = options;
+  const place =
+    beforeMessage === undefined
+      ? {}
+      : { before: await stepBehind(lookup, row, checkedPlace('beforeMessage', beforeMessage)) };
+  return readPage(lookup, row, { ...options, ...place }, row.stepCount, (range) =>
+    lookup.store.steps(row.id, '', range),
+  );
+}
+
+/**
+ * The position behind the last step that wrote messages before a position, by halves: each step knows how many messages
+ * there were after it, which no clock can change. Of steps that were pruned nothing is known, and they are the oldest.
+ */
+async function stepBehind(
+  lookup: SessionLookup,
+  row: SessionRow,
+  message: number,
+): Promise<number> {
+  const reader = new RowReader(lookup.store, row);
+  let low = 0;
+  let high = row.stepCount;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const mark = await markAt(reader, row, middle + 1);
+    if (mark && mark.messages >= message) high = middle;
+    else low = middle + 1;
+  }
+  return Math.min(low + 1, row.stepCount);
+}
 
 /** Newest first from the store, a few rows at a time, until the page is full. */
 async function readPage<T>(

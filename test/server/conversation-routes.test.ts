@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { ScenarioStep } from 'onward/testing';
+import { systemClock } from '../../src/clock.ts';
 import { calls, setup, waitingSession } from './setup.ts';
 
 const { final, toolCall } = ScenarioStep;
 
 const ann = { owner: 'ann' };
+
+/** The wall clock, a minute earlier each time. */
+const setBack = (): (() => number) => {
+  let now = Date.UTC(2026, 5, 1);
+  return () => (now -= 60_000);
+};
 
 describe('a conversation', () => {
   it('is sent, waits, is answered, and can be read as a screen shows it', async () => {
@@ -73,12 +80,19 @@ describe('a conversation', () => {
     expect(await runtime.wait(id, ann)).toMatchObject({ output: 'And again.' });
   });
 
-  it('durations and errors of tools are there on old pages of a long conversation too', async () => {
-    const step = toolCall('look', { article: 'lamp' });
-    const long = [...Array.from({ length: 40 }, () => step), final('Done.')];
-    const { ask, runtime } = setup({ turns: [long], maxSteps: 60 });
-    await ask('POST /api/sessions', { body: { id: 's', message: 'go' } });
-    await runtime.wait('s', ann);
+  it.each([
+    ['is right', systemClock],
+    ['is set back again and again', { ...systemClock, now: setBack() }],
+  ])('durations of tools are there on every page when the clock %s', async (_name, clock) => {
+    const look = toolCall('look', { article: 'lamp' });
+    const turn = [look, look, look, look, final('Done.')];
+    const { ask, runtime } = setup({ turns: Array.from({ length: 10 }, () => turn), clock });
+    await ask('POST /api/sessions', { body: { id: 's' } });
+    // in one execution, the clock is read once
+    for (let n = 0; n < 10; n++) {
+      await ask('POST /api/sessions/s/messages', { body: { content: 'go' } });
+      await runtime.wait('s', ann);
+    }
     const seen: { role: string; metadata: { tool_duration_ms?: number } }[] = [];
     for (let before = ''; ;) {
       const { body } = await ask(`GET /api/sessions/s/messages?limit=7${before}`);

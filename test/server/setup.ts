@@ -2,6 +2,7 @@ import { defineTool, type SessionRuntime, type SessionRuntimeOptions, type Tool 
 import { agentServer, type AgentServer, type AgentServerOptions } from 'onward/server';
 import { ScenarioStep } from 'onward/testing';
 import { expect, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { readySchema, type ReadySchema } from '../../src/tools/schema.ts';
 import { builderWith, followingDriver, runtimeOn, sqlitePlace } from '../setup/sessions.ts';
@@ -60,6 +61,8 @@ export interface Setup {
 export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'>> {
   readonly turns?: readonly (readonly ScenarioStep[])[];
   readonly maxSteps?: number;
+  /** The agent's. */
+  readonly clock?: Clock;
   readonly sessions?: Partial<SessionRuntimeOptions>;
 }
 
@@ -67,11 +70,13 @@ export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'
 export function setup({
   turns: script = turns,
   maxSteps = 20,
+  clock = systemClock,
   sessions = {},
   ...options
 }: SetupOptions = {}): Setup {
   const agent = builderWith(followingDriver(...script), look, remove)
     .withMaxSteps(maxSteps)
+    .withClock(clock)
     .build();
   const runtime = runtimeOn(sqlitePlace().open(), agent, sessions);
   const errors: unknown[] = [];
