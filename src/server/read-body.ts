@@ -1,4 +1,5 @@
 import { isRecord, MOST_LEVELS, parseJson, type JsonObject } from '../json.ts';
+import { pacer } from '../pacing.ts';
 import { jsonFault } from './json-fault.ts';
 import { jsonShape } from './json-shape.ts';
 import { ApiRefusal } from './refusal.ts';
@@ -6,12 +7,20 @@ import { ApiRefusal } from './refusal.ts';
 /** More than any fair request has, and few enough to be looked at in a moment. */
 const MOST_VALUES = 10_000;
 
+/** A longer body is worked on in a turn of the event loop of its own: several may arrive at once. */
+const LARGE_CHARACTERS = 65_536;
+
 /** The body as a JSON object; an empty one counts as `{}`. Never more than `maxBytes` is kept, whatever the headers say. */
-export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  owner: string,
+): Promise<JsonObject> {
   const type = request.headers.get('content-type');
   // a form or a script of another site cannot send this type without asking first
   if (type !== null && !/^application\/json\s*(?:;|$)/i.test(type)) throw notJson(type);
   const text = await boundedText(request, maxBytes);
+  if (text.length > LARGE_CHARACTERS) await pacer(owner, 0)();
   if (text.trim() === '') return {};
   if (type === null) throw notJson('nothing');
   checkShape(text);
