@@ -1,6 +1,7 @@
 import { AgentBuilder, ErrorPolicy, type Hook } from 'onward';
 import { fakeClock, mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { approve } from './setup/approvals.ts';
 import { asTool, listening, member, Meter, meteredModel, type Spoken } from './setup/families.ts';
 import { takesAnotherTurn } from './setup/states.ts';
 
@@ -152,6 +153,50 @@ describe('waiting for a turn', () => {
     const state = await running;
     expect(state.steps.at(0)?.results.map(({ kind }) => kind)).toEqual(['error', 'error']);
     expect(state.output).toBe('done');
+  });
+});
+
+describe('after a pause, when the size of a call is not known', () => {
+  /** Each child waits for an approval after its first call, and then says what `speak` says. */
+  async function resumed(children: number, own: number, speak: () => Spoken) {
+    const meter = new Meter();
+    const pay = mockTool('pay', 'paid', { needsApproval: true });
+    const child = member(
+      'helper',
+      meter,
+      (answers) => (answers === 0 ? { call: 'pay', tokens: 1000 } : speak()),
+      pay,
+      look,
+    ).build();
+    const root = member('root', meter, asks(children, own), asTool(child, 'help'))
+      .withMaxTokens(own + (children + 1) * 1000)
+      .build();
+    const paused = await root.run('go');
+    expect(paused.pendingApprovals).toHaveLength(children);
+    meter.mostInFlight = 0;
+    const answers = paused.pendingApprovals.map(({ callId }) => [callId, approve] as const);
+    const state = await root.resume(paused, { approvals: Object.fromEntries(answers) });
+    expect(state.usage.total).toBe(meter.spent);
+    return { meter, left: own + (children + 1) * 1000 - meter.spent };
+  }
+
+  it('one call begins, and the others wait until it is known', async () => {
+    const { meter, left } = await resumed(2, 10, works(1000, 2));
+    expect([meter.mostInFlight, left]).toEqual([1, 0]);
+  });
+
+  it('what fails without usage leaves it unknown', async () => {
+    let calls = 0;
+    const { meter, left } = await resumed(3, 10, () => ({
+      ...works(1000, 2)(),
+      ...(calls++ === 0 && { fails: 'without usage' as const }),
+    }));
+    expect([meter.failed, meter.mostInFlight, left]).toEqual([1, 1, 0]);
+  });
+
+  it('the first call that ends says it, and not the step that waited', async () => {
+    const { meter } = await resumed(4, 5000, works(100, 2));
+    expect(meter.mostInFlight).toBe(4);
   });
 });
 
