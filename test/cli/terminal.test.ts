@@ -1,4 +1,4 @@
-import { defineTool, ErrorPolicy, type JsonObject } from 'onward';
+import { defineTool, ErrorPolicy, type JsonObject, type PendingApproval } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { askApproval } from '../../src/cli/ask-approval.ts';
@@ -8,8 +8,8 @@ import { agentOn, cli, tempFolder, type FakeWorld } from './cli.ts';
 
 const { toolCall, toolCalls, stream } = ScenarioStep;
 
-/** A title, a cleared screen, a colour by C1, a line drawn over, and text that runs the other way. */
-const evil = '\u001b]0;owned\u0007\u001b[2Jhello\u009b31m\r\u202eolleh\u2066';
+/** A title, a cleared screen, concealed text, a colour by C1, a line drawn over, and text that runs the other way. */
+const evil = '\u001b]0;owned\u0007\u001b[2J\u001b[8mhello\u009b31m\r\u202eolleh\u2066';
 // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
@@ -78,12 +78,13 @@ describe('what a terminal is shown cannot steer it', () => {
     }
   });
 
-  it('a question about a call', async () => {
+  /** What a person sees who says these, and then nothing. */
+  async function asked(call: PendingApproval, ...says: string[]): Promise<string> {
     let shown = '';
     const output = { isTTY: true, write: (text: string) => void (shown += text) };
-    const ask = (question: string): Promise<null> => {
+    const ask = (question: string): Promise<string | null> => {
       shown += question;
-      return Promise.resolve(null);
+      return Promise.resolve(says.shift() ?? null);
     };
     const io = {
       stdout: output,
@@ -94,12 +95,34 @@ describe('what a terminal is shown cannot steer it', () => {
       ask,
     };
     const context = cliContext(io as unknown as Parameters<typeof cliContext>[0], {});
+    await askApproval(context, call);
+    return shown;
+  }
+
+  it('a question about a call', async () => {
     const args: JsonObject = { [evil]: evil };
     const hidden = [`/${evil}`];
-    await askApproval(context, { callId: evil, tool: evil, args, path: [evil], hidden });
+    const call = { callId: evil, tool: evil, args, path: [evil], hidden };
+    const shown = await asked(call, 'e');
     expect(shown).toMatch(/hello.* waits for your approval/);
+    expect(shown).toMatch(/asked by an agent behind .*hello/);
     expect(shown).not.toMatch(steering);
     expect(shown).toMatch(/hello.*: ".*" \(hidden\)\n/);
     expect(shown).toMatch(/! Hidden from view: \/.*hello.*\. It runs with what is there\.\n/);
+    // what may be taken over into an edit is the same call
+    const [, now = ''] = /All arguments as JSON \(now (.*)\): $/.exec(shown) ?? [];
+    expect(JSON.parse(now)).toEqual(args);
+  });
+
+  it('a question about a call whose arguments look like others', async () => {
+    const args = { 'a\u202e': 'b\u{e0041}', 'a\\u202e': 'b\\u{e0041}', 'to ': 1, '': 2 };
+    const shown = await asked({ callId: 'c', tool: 't', args, path: [] });
+    const lines = shown.split('\n').filter((line) => line.startsWith('  '));
+    expect(lines.slice(0, 4)).toEqual([
+      String.raw`  a\u202e: "b\udb40\udc41"`,
+      String.raw`  a\\u202e: "b\\u{e0041}"`,
+      '  "to ": 1',
+      '  "": 2',
+    ]);
   });
 });
