@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/re
 import { userEvent } from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
+  changesText,
   isPlainText,
   jsonText,
   questionOf,
@@ -12,6 +13,7 @@ import { argsLine, valueTag } from '../../src/console/chat/call-words.ts';
 import { Composer } from '../../src/console/chat/composer.tsx';
 import { stopNote } from '../../src/console/chat/stop-note.ts';
 import { dayText, needsDay } from '../../src/console/chat/times.ts';
+import type { JsonValue } from '../../src/json.ts';
 import type { StopReason } from '../../src/continuation/stop-reason.ts';
 import type { UiStatusType } from '../../src/ui/ui-message.ts';
 
@@ -64,6 +66,22 @@ describe('words of a call', () => {
   it('arguments that are being written show as far as they are', () => {
     const call = { id: 'a', name: '', args: '{"id":"le', args_summary: '{"id":"le', partial: true };
     expect(argsLine({ ...call, partial: true })).toBe('{"id":"le');
+  });
+});
+
+describe('what was changed in an approval', () => {
+  const change = (name: string, before: JsonValue, after: JsonValue) => ({ name, before, after });
+  it.each([
+    [[], 'No changes.'],
+    [[change('all', true, false)], '1 change: all true → false.'],
+    [[change('a', '', 'b')], '1 change: a "" → b.'],
+    [
+      [change('a\u202e', 'b\u0007', ['\u200b'])],
+      String.raw`1 change: a\u202e b\u0007 → ["\u200b"].`,
+    ],
+    [[change('a\u202e', 1, 2), change('b ', 1, 2)], String.raw`2 changes: a\u202e, "b ".`],
+  ])('%j', (changes, expected) => {
+    expect(changesText(changes)).toBe(expected);
   });
 });
 

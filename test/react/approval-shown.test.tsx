@@ -49,6 +49,8 @@ const allText = (): string =>
 describe.each(views)('what is shown is what runs: %s', (_name, view) => {
   it.each<[string, UiApproval['args']]>([
     ['flat', { [evil]: evil, id: evil, name: evil }],
+    // without a blank at its end it is shown without quotes
+    ['plain text', { text: `${evil}.` }],
     ['nested', { outer: { [evil]: [evil] }, id: evil }],
     ['cut', { summary: `{"${evil}`, ref: 'r' }],
   ])(
