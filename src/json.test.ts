@@ -253,3 +253,14 @@ describe('JSON from outside', () => {
     ).toEqual([1, 2, undefined, undefined, undefined]);
   });
 });
+
+it('a copy that is cut has no __proto__ either, wherever it stands', () => {
+  const deep = `${'['.repeat(70)}${']'.repeat(70)}`;
+  const evil = '{"__proto__":{"admin":true},"ok":1}';
+  const { value, isCut } = jsonCopy(
+    JSON.parse(`{"first":${evil},"deep":${deep},"last":[${evil}]}`),
+  );
+  expect(isCut).toBe(true);
+  expect(JSON.stringify(value)).not.toMatch(/__proto__|admin/);
+  expect(value).toMatchObject({ first: { ok: 1 }, last: [{ ok: 1 }] });
+});

@@ -209,3 +209,14 @@ describe('who answered, and when', () => {
     expect(state.steps.at(0)?.results[0]).not.toHaveProperty('approval');
   });
 });
+
+it('D91: an answer is for the step that waited: a later call of the same run with its id and arguments waits again', async () => {
+  const pay = gated();
+  const call = () => toolCalls([{ id: 'c1', name: 'pay', args: { amount: 5 } }]);
+  const agent = agentWith([call(), call(), final('done')], pay);
+  const paused = await agent.run('go');
+  const again = await agent.resume(paused, { approvals: { c1: approve } });
+  expect(again.status).toBe('paused');
+  expect(pay.calls).toHaveLength(1);
+  expect(again.pendingApprovals).toMatchObject([{ tool: 'pay', args: { amount: 5 } }]);
+});

@@ -142,7 +142,11 @@ export const positives: Readonly<Record<string, string>> = {
   'an escaped list that is cut off by its string': String.raw`{"body":"{\"credentials\":[\"«Q7xV8k2p»","user":"bob"}, ok`,
   'a key with an escaped letter': String.raw`{"pass\u0077ord":"«${V}»", "a"`,
   'a key with a letter of no width': `{"pass\u200bword":"«${V}»"}`,
-  'a key in another alphabet': `{"pаssword":"«${V}»"}`,
+  ...Object.fromEntries(
+    'pаssword sеcret passwоrd рassword aсcess_token apikeу х-api-key apі_key paѕsword passworԁ'
+      .split(' ')
+      .map((key) => [`a letter of another alphabet: ${key}`, `{"${key}":"«${V}»"}`]),
+  ),
   'a number under a password': '{"password":«12345678»,"n":1}',
   'a secret with quotes in it': String.raw`x {"password":"«a\"hunter2\"zz»","user":"bob"}`,
   // what languages print
@@ -251,6 +255,11 @@ export const positives: Readonly<Record<string, string>> = {
 
 /** Texts that stay as they are. */
 export const negatives: readonly string[] = [
+  // words in the place of a value
+  ...'await new return function async'.split(' ').map((word) => `token: ${word}`),
+  ...'{value} token secret password bearer jwt'
+    .split(' ')
+    .flatMap((word) => [`Authorization: Bearer ${word}`, `Authorization: Basic ${word}`]),
   // counts and settings
   'max_tokens: 500',
   'tokens used: 12',
