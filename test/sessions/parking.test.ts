@@ -1,8 +1,12 @@
 import { ScenarioStep } from 'onward/testing';
 import type { SessionRuntimeOptions } from 'onward';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { MOST_TRIES } from '../../src/sessions/attempts.ts';
+import type { WorkerContext } from '../../src/sessions/session-worker.ts';
+import { tellParked } from '../../src/sessions/tell-parked.ts';
 import { stores } from '../setup/four-stores.ts';
+import { held } from '../setup/session-moments.ts';
 import {
   ann,
   builderWith,
@@ -124,6 +128,28 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_e, i) => i + 1));
     expect(after[3]!.event).toMatchObject({ type: 'AgentStarted', resumed: true });
     expect((await runtime.messages(id, ann)).items).toHaveLength(2);
+  });
+
+  it('is not told in the log of what another worker has taken over', async () => {
+    const store = open();
+    const id = freshId();
+    const slow = held();
+    const never = new Promise<never>(() => {});
+    const dying = { ...store, renew: () => never, signals: () => never };
+    const agent = builderWith(followingDriver([toolCall('slow')]), slow.tool).build();
+    const worker = runtimeOn(dying, agent, { lease, onError: () => {} });
+    await worker.create({ ...ann, id });
+    await worker.send(id, 'go', ann);
+    await slow.began();
+    const row = (await store.find(id))!;
+    const taken = await until(() => store.claim(id, { worker: 'other', ttlMs: 60_000 }));
+    const context = { store, clock: systemClock, told() {}, isHeard: () => false };
+    const told = async (parked: typeof row): Promise<readonly string[]> => {
+      await tellParked(context as unknown as WorkerContext, { ...parked, error: 'no tenant' });
+      return (await worker.events(id, ann)).events.map(({ event }) => event.type);
+    };
+    expect(await told(row)).not.toContain('AgentFailed');
+    expect(await told(taken)).toContain('AgentFailed');
   });
 
   it('keeps an error that is bounded, in one line and without secrets', async () => {

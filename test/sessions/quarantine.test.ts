@@ -98,6 +98,27 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect(await ended(worker, poison)).toMatchObject({ status: 'completed' });
   });
 
+  it('lets others in as soon as a step is done, though it works on', async () => {
+    const store = open();
+    const { tool } = overlapping();
+    const slow = held();
+    const driver = followingDriver([toolCall('work'), toolCall('slow'), final('done')]);
+    const client = clientOn(store, builderWith(driver).build());
+    const poison = await asked(client, 'poison');
+    await died(store, poison, 2);
+    const worker = runtimeOn(store, builderWith(driver, tool, slow.tool).build(), { lease });
+    worker.start();
+    await slow.began();
+    const { id } = await worker.create(ann);
+    await worker.send(id, 'go', ann);
+    // its second step is not over before the other one has come as far
+    await until(() => slow.tool.calls.length === 2);
+    expect(await worker.get(poison, ann)).toMatchObject({ status: 'in_progress' });
+    slow.open();
+    for (const session of [poison, id])
+      expect(await ended(worker, session)).toMatchObject({ status: 'completed', output: 'done' });
+  });
+
   it('keeps the quarantine over a pause', async () => {
     const store = open();
     const client = clientOn(store, builderWith(twoSteps()).build());
@@ -138,6 +159,23 @@ describe.each(stores)('a session that has killed two workers (%s)', (_name, open
     expect(failures).toMatchObject([{ code: 'parked' }]);
     const retried = await worker.retry(poison, waiting);
     expect(retried).toMatchObject({ status: 'completed', tries: 0 });
+  });
+
+  it('is parked before it began, and the log of the turn before tells nothing of that', async () => {
+    const store = open();
+    const agent = builderWith(followingDriver([final('one')], [final('two')])).build();
+    const worker = runtimeOn(store, agent, { lease, onError: () => {} });
+    const id = await asked(worker, 'first');
+    expect(await ended(worker, id)).toMatchObject({ output: 'one' });
+    const log = (executionId: string): Promise<unknown> =>
+      store.events(id, executionId, { after: 0, limit: 100 });
+    const before = await log('first');
+    await clientOn(store, agent).send(id, 'more', { ...ann, executionId: 'second' });
+    await died(store, id, 5);
+    worker.start();
+    expect(await worker.wait(id, ann)).toMatchObject({ phase: 'parked' });
+    expect([await log('first'), await log('second')]).toEqual([before, []]);
+    expect(await worker.retry(id, waiting)).toMatchObject({ output: 'two' });
   });
 
   it('is parked after ten deaths, though it made progress between them', async () => {

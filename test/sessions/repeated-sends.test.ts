@@ -176,6 +176,25 @@ describe.each(stores)('a message that is sent again under its execution id (%s)'
     expect(charges()).toBe(1);
   });
 
+  it('leaves nothing by which two contents could be compared', async () => {
+    const store = open();
+    const { agent } = charging();
+    const hashes: unknown[] = [];
+    const noting: typeof store = {
+      ...store,
+      accept(id, command, condition) {
+        hashes.push(command.contentHash);
+        return store.accept(id, command, condition);
+      },
+    };
+    const client = clientOn(noting, agent);
+    const ids = [await newSession(client), await newSession(client)];
+    for (const [n, id] of ids.entries())
+      await client.send(id, 'yes', { ...ann, executionId: `order-${n}` });
+    expect(hashes).toEqual([expect.any(String), expect.any(String)]);
+    expect(new Set(hashes).size).toBe(2);
+  });
+
   it('is answered when the queue is full', async () => {
     const hold = gate();
     const { agent } = charging(hold.passed);

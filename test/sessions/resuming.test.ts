@@ -238,3 +238,39 @@ describe('a store that fails for a moment', () => {
     await takesAnotherTurn(place, 's');
   });
 });
+
+describe.each(places)('what the agent refuses to resume (%s)', (_name, makePlace) => {
+  it('is dropped and told, and the session stays as it was', async () => {
+    const store = makePlace().open();
+    const failures: unknown[] = [];
+    const driver = followingDriver([final('one')], [final('two')]);
+    const runtime = runtimeOn(store, builderWith(driver).build(), {
+      onError: (error) => failures.push(error),
+    });
+    await runtime.create({ ...ann, id: 's' });
+    const before = await runtime.send('s', 'go', waiting);
+    // as a process wrote it that saw the execution open
+    await store.accept(
+      's',
+      {
+        kind: 'resume',
+        executionId: before.executionId!,
+        body: '{"grant":null}',
+        at: new Date().toISOString(),
+      },
+      { phases: ['idle'] },
+    );
+    await runtime.recover();
+    await until(() => failures.length > 0);
+    expect(failures).toMatchObject([{ code: 'not_resumable' }]);
+    const { phase, status, tries, output } = await runtime.wait('s', ann);
+    expect({ phase, status, tries, output }).toEqual({
+      phase: 'idle',
+      status: 'completed',
+      tries: 0,
+      output: 'one',
+    });
+    expect(await runtime.send('s', 'and now?', waiting)).toMatchObject({ output: 'two' });
+    expect(failures).toHaveLength(1);
+  });
+});

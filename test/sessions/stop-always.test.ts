@@ -1,4 +1,10 @@
-import { createAgent, inProcessQueue, type SessionRuntimeOptions, type SessionStore } from 'onward';
+import {
+  createAgent,
+  createRedactor,
+  inProcessQueue,
+  type SessionRuntimeOptions,
+  type SessionStore,
+} from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
@@ -62,7 +68,17 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     const id = freshId();
     const { passed, open: let_ } = gate();
     let asked = 0;
-    const runtime = runtimeOn(store, agentFor(), {
+    let hooked = 0;
+    const agent = builderWith(followingDriver([toolCall('slow')]))
+      .withHooks({
+        name: 'counts',
+        aroundExecution: (input, next) => {
+          hooked += 1;
+          return next(input);
+        },
+      })
+      .build();
+    const runtime = runtimeOn(store, agent, {
       ...quiet,
       deps: () => {
         asked += 1;
@@ -74,6 +90,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     await until(() => asked > 0);
     expect(await runtime.stop(id, waiting)).toMatchObject(STOPPED);
     let_();
+    expect(hooked).toBe(0);
     await nextTurnWorks(store, id);
   });
 
@@ -154,6 +171,44 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
       await nextTurnWorks(store, id);
     },
   );
+
+  it('in a process without the agent, which repeats no text of the model and keeps what it was told', async () => {
+    const store = open();
+    const id = freshId();
+    const driver = followingDriver([toolCall('slow', {}, 'my own words')]);
+    const worker = runtimeOn(store, builderWith(driver, gated('slow')).build(), { lease });
+    await worker.create({ ...ann, id });
+    expect((await worker.send(id, 'go', waiting)).status).toBe('paused');
+    const definition = async (): Promise<unknown> =>
+      (JSON.parse((await store.find(id))!.head) as { definition: unknown }).definition;
+    const before = await definition();
+    expect(before).toEqual(expect.any(String));
+    const other = stranger(store);
+    expect(await other.stop(id, waiting)).toMatchObject(STOPPED);
+    const { events } = await other.events(id, ann);
+    expect(events.at(-1)!.event).toMatchObject({ type: 'AgentFinished', outputText: '' });
+    expect(await definition()).toBe(before);
+  });
+
+  it('by an agent that cannot even end it', async () => {
+    const store = open();
+    const id = freshId();
+    const worker = runtimeOn(store, agentFor(gated('slow')), { lease });
+    await worker.create({ ...ann, id });
+    expect((await worker.send(id, 'go', waiting)).status).toBe('paused');
+    const redactor = {
+      ...createRedactor(),
+      text(text: string): string {
+        if (text === 'enough') throw new Error('no pattern');
+        return text;
+      },
+    };
+    const failing = builderWith(followingDriver()).withRedactor(redactor).build();
+    const other = runtimeOn(store, failing, { lease });
+    expect(await other.stop(id, { ...waiting, reason: 'enough' })).toMatchObject(STOPPED);
+    await isSound(worker, id);
+    await nextTurnWorks(store, id);
+  });
 
   it('of a session whose state cannot be read: on its row, and in its state when that is read', async () => {
     const store = open();

@@ -1,9 +1,11 @@
-import { defineTool } from 'onward';
+import { defineTool, type BlobRow, type SessionStore } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
+import { open as openPostgres } from '../setup/postgres-stores.ts';
 import {
   ann,
   builderWith,
+  clientOn,
   followingDriver,
   isSound,
   places,
@@ -118,4 +120,91 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
     isBroken = false;
     expect(await runtime.retry('s', waiting)).toMatchObject({ status: 'completed', output: 'one' });
   });
+});
+
+describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
+  it.each([
+    [1, 'its row'],
+    [2, 'prompt and tools'],
+    [3, 'the state'],
+  ])(
+    'at text %d of a message that begins (%s): the execution fails, once, and the next turn works',
+    async (place) => {
+      let texts = Number.NaN;
+      const codec = {
+        encode(text: string): string {
+          texts += 1;
+          if (texts === place) throw new Error('no key for a moment');
+          return text;
+        },
+        decode: (text: string): string => text,
+      };
+      const store = makePlace({ codec }).open();
+      const driver = followingDriver([final('one')], [final('two')]);
+      const agent = builderWith(driver).withSystemPrompt('Be kind.').build();
+      const client = clientOn(store, agent);
+      await client.create({ ...ann, id: 's' });
+      await client.send('s', 'go', ann);
+      texts = 0;
+      const worker = runtimeOn(store, agent, { lease: { leaseMs: 300, heartbeatMs: 100 } });
+      worker.start();
+      expect(await worker.wait('s', ann)).toMatchObject({ status: 'failed', phase: 'idle' });
+      expect(texts).toBeGreaterThan(place);
+      expect(driver.requests).toHaveLength(0);
+      expect(await keptDefinition(store, 's')).toContain('Be kind.');
+      expect(await worker.send('s', 'and now?', waiting)).toMatchObject({ output: 'two' });
+      await isSound(worker, 's');
+    },
+  );
+});
+
+/** The text of what the model was told besides the conversation, by the name that the session has for it. */
+async function keptDefinition(store: SessionStore, id: string): Promise<string | undefined> {
+  const { definition } = JSON.parse((await store.find(id))!.head) as { definition: string };
+  return (await store.blobs(id, [definition])).find(({ hash }) => hash === definition)?.body;
+}
+
+it('large values beside what cannot be written are not kept', async () => {
+  const store = places[0]![1]({ codec: codecThat(ways[0]![1]) }).open();
+  const blobs: BlobRow[] = [];
+  const noting: SessionStore = {
+    ...store,
+    commit(commit) {
+      blobs.push(...(commit.blobs ?? []));
+      return store.commit(commit);
+    },
+  };
+  const large = 'large '.repeat(20_000);
+  const driver = followingDriver([toolCall('say', { a: 'BOOM' }, large)], [final('next')]);
+  const runtime = runtimeOn(noting, builderWith(driver, say('fine')).build());
+  await runtime.create({ ...ann, id: 's' });
+  expect(await runtime.send('s', 'go', waiting)).toMatchObject({ status: 'failed' });
+  expect(await runtime.send('s', 'and now?', waiting)).toMatchObject({ output: 'next' });
+  expect(blobs.filter(({ body }) => body.includes('large large'))).toEqual([]);
+});
+
+it('what PostgreSQL refuses fails the execution, once and without tries that come to the same', async () => {
+  const codec = {
+    encode: (text: string): string => (text.includes('BOOM') ? `${text}\0` : text),
+    decode: (text: string): string => text,
+  };
+  let refused = 0;
+  const store = openPostgres({ codec });
+  const counting: SessionStore = {
+    ...store,
+    commit: (commit) =>
+      store.commit(commit).catch((error: unknown) => {
+        refused += 1;
+        throw error;
+      }),
+  };
+  const driver = followingDriver([toolCall('say'), final('never')], [final('next')]);
+  const runtime = runtimeOn(counting, builderWith(driver, say('BOOM')).build());
+  const { id } = await runtime.create(ann);
+  const failed = await runtime.send(id, 'go', waiting);
+  expect(failed).toMatchObject({ status: 'failed', phase: 'idle', stopReason: 'error' });
+  expect(failed.outcome!.decisive!.reason).toContain('cannot be written down');
+  expect(refused).toBeLessThanOrEqual(2);
+  expect(await runtime.send(id, 'and now?', waiting)).toMatchObject({ output: 'next' });
+  await isSound(runtime, id);
 });

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { address, open, query, schema, server } from '../../../test/setup/postgres-stores.ts';
 import { postgresProxy, type PostgresProxy } from '../../../test/setup/postgres-proxy.ts';
 import { command, fresh, leaseOf, makeRig, message } from '../../testing/store-contract/rig.ts';
@@ -117,34 +118,42 @@ describe('a renewal', () => {
     expect(renewed).toMatchObject([{ sessionId: lease.id }]);
   });
 
-  it('waits neither for a locked row, nor for work that keeps all other connections', async () => {
-    const store = behind({ poolSize: 2, statementTimeoutMs: 5_000 });
-    const rig = makeRig(store, 60);
-    const worker = fresh('wrk');
-    const leases = [await rig.held({ worker }), await rig.held({ worker })];
-    const [locked, other] = leases as [(typeof leases)[0], (typeof leases)[0]];
-    const busy = [await rig.idle(), await rig.idle()];
-    const client = await lock(locked.id, ...busy.map(({ id }) => id));
-    try {
-      const pending = busy.map(({ id }) => store.accept(id, command(), { phases: ['idle'] }));
-      const renewal = { worker, ttlMs: 60_000, leases: leases.map(leaseOf) };
-      const from = performance.now();
-      const renewed = await store.renew(renewal);
-      expect(performance.now() - from).toBeLessThan(2_500);
-      expect(renewed).toHaveLength(2);
-      expect(renewed.find(({ sessionId }) => sessionId === other.id)).not.toHaveProperty('isBusy');
-      expect(renewed.find(({ sessionId }) => sessionId === locked.id)).toMatchObject({
-        isBusy: true,
-        token: locked.token,
-      });
-      expect(await store.signals(worker)).toHaveLength(2);
-      await client.unlock();
-      await Promise.all(pending);
-      for (const lease of await store.renew(renewal)) expect(lease).not.toHaveProperty('isBusy');
-    } finally {
-      await client.unlock();
-    }
-  });
+  it.each([
+    ['its own', () => behind({ poolSize: 2, statementTimeoutMs: 5_000 })],
+    ['a shared', () => open({ pool: sharedPool(2), statementTimeoutMs: 5_000 })],
+  ])(
+    'waits neither for a locked row, nor for work that keeps all other connections of %s pool',
+    async (_whose, opened) => {
+      const store = opened();
+      const rig = makeRig(store, 60);
+      const worker = fresh('wrk');
+      const leases = [await rig.held({ worker }), await rig.held({ worker })];
+      const [locked, other] = leases as [(typeof leases)[0], (typeof leases)[0]];
+      const busy = [await rig.idle(), await rig.idle()];
+      const client = await lock(locked.id, ...busy.map(({ id }) => id));
+      try {
+        const pending = busy.map(({ id }) => store.accept(id, command(), { phases: ['idle'] }));
+        const renewal = { worker, ttlMs: 60_000, leases: leases.map(leaseOf) };
+        const from = performance.now();
+        const renewed = await store.renew(renewal);
+        expect(performance.now() - from).toBeLessThan(2_500);
+        expect(renewed).toHaveLength(2);
+        expect(renewed.find(({ sessionId }) => sessionId === other.id)).not.toHaveProperty(
+          'isBusy',
+        );
+        expect(renewed.find(({ sessionId }) => sessionId === locked.id)).toMatchObject({
+          isBusy: true,
+          token: locked.token,
+        });
+        expect(await store.signals(worker)).toHaveLength(2);
+        await client.unlock();
+        await Promise.all(pending);
+        for (const lease of await store.renew(renewal)) expect(lease).not.toHaveProperty('isBusy');
+      } finally {
+        await client.unlock();
+      }
+    },
+  );
 });
 
 describe('a row that stays locked', () => {
@@ -169,6 +178,15 @@ describe('a row that stays locked', () => {
     }
   });
 
+  it('cannot be deleted, and that is said before a statement over many rows would give up', async () => {
+    const store = open({ statementTimeoutMs: 500 });
+    const { id } = await makeRig(store, 60).idle();
+    const client = await lock(id);
+    await expect(store.delete(id)).rejects.toMatchObject({ details: { code: '55P03' } });
+    await client.unlock();
+    expect(await store.delete(id)).toBe(true);
+  });
+
   it('cannot be claimed', async () => {
     const store = open({ statementTimeoutMs: 500 });
     const { id } = await makeRig(store, 60).open();
@@ -190,9 +208,15 @@ describe('a claim whose answer is lost', () => {
   });
 });
 
+/** A pool that the program has made, for itself too. */
+function sharedPool(max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: server.url, max });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
 /** Locks rows as a transaction of another program would. */
 async function lock(...ids: readonly string[]): Promise<{ unlock(): Promise<void> }> {
-  const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query('begin');
