@@ -122,6 +122,27 @@ describe.each(places)('what cannot be written (%s)', (_name, makePlace) => {
   });
 });
 
+/** A codec that fails at one text, counted from when it is told. */
+function failingOnce() {
+  let texts = 0;
+  let place = Number.NaN;
+  return {
+    codec: {
+      encode(text: string): string {
+        texts += 1;
+        if (texts === place) throw new Error('no key for a moment');
+        return text;
+      },
+      decode: (text: string): string => text,
+    },
+    failAt(text: number) {
+      texts = 0;
+      place = text;
+    },
+    texts: () => texts,
+  };
+}
+
 describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
   it.each([
     [1, 'its row'],
@@ -130,32 +151,40 @@ describe.each(places)('a codec that fails once (%s)', (_name, makePlace) => {
   ])(
     'at text %d of a message that begins (%s): the execution fails, once, and the next turn works',
     async (place) => {
-      let texts = Number.NaN;
-      const codec = {
-        encode(text: string): string {
-          texts += 1;
-          if (texts === place) throw new Error('no key for a moment');
-          return text;
-        },
-        decode: (text: string): string => text,
-      };
+      const { codec, failAt, texts } = failingOnce();
       const store = makePlace({ codec }).open();
       const driver = followingDriver([final('one')], [final('two')]);
       const agent = builderWith(driver).withSystemPrompt('Be kind.').build();
       const client = clientOn(store, agent);
       await client.create({ ...ann, id: 's' });
       await client.send('s', 'go', ann);
-      texts = 0;
+      failAt(place);
       const worker = runtimeOn(store, agent, { lease: { leaseMs: 300, heartbeatMs: 100 } });
       worker.start();
       expect(await worker.wait('s', ann)).toMatchObject({ status: 'failed', phase: 'idle' });
-      expect(texts).toBeGreaterThan(place);
+      expect(texts()).toBeGreaterThan(place);
       expect(driver.requests).toHaveLength(0);
       expect(await keptDefinition(store, 's')).toContain('Be kind.');
       expect(await worker.send('s', 'and now?', waiting)).toMatchObject({ output: 'two' });
       await isSound(worker, 's');
     },
   );
+
+  it('when a grant is taken up: the execution fails, and the grant is not given again', async () => {
+    const { codec, failAt } = failingOnce();
+    const store = makePlace({ codec }).open();
+    const driver = followingDriver([toolCall('say'), final('never')], [final('next')]);
+    const agent = builderWith(driver, say('fine')).withMaxSteps(1).build();
+    const worker = runtimeOn(store, agent);
+    await worker.create({ ...ann, id: 's' });
+    expect(await worker.send('s', 'go', waiting)).toMatchObject({ stopReason: 'steps_limit' });
+    await clientOn(store, agent).resume('s', { ...ann, grant: { steps: 5 } });
+    failAt(1);
+    await worker.recover();
+    expect(await worker.wait('s', ann)).toMatchObject({ status: 'failed', phase: 'idle' });
+    expect(driver.requests).toHaveLength(1);
+    expect(await store.nextCommand('s')).toBeNull();
+  });
 });
 
 /** The text of what the model was told besides the conversation, by the name that the session has for it. */
