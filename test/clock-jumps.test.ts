@@ -107,6 +107,26 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     }
   });
 
+  it('while a step that had waited for a retry is paused counts its wait once', async () => {
+    const { builder, clock } = setUp([
+      error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }),
+      toolCalls([{ name: 'work5' }, { name: 'work3' }]),
+      final('done'),
+    ]);
+    const agent = builder.withErrorPolicy(ErrorPolicy.retryAll()).build();
+    const run = agent.run('go');
+    await clock.advance(4_000);
+    await clock.advance(5_000);
+    const paused = stored(await run);
+    expect([paused.status, paused.execution.cumulativeSeconds]).toEqual(['paused', 9]);
+    clock.jumpWall(jump);
+    const resumed = agent.resume(paused, { approvals: { call_2: { approve: true } } });
+    await clock.advance(3_000);
+    const state = await resumed;
+    expect([state.output, state.execution.cumulativeSeconds]).toEqual(['done', 12]);
+    checkTimes(state, []);
+  });
+
   it('between two steps by hand is not time that the run has taken', async () => {
     const { builder, clock } = setUp([toolCall('work5'), toolCall('work5'), final('done')]);
     const agent = builder.withTimeout({ seconds: 13 }).build();
@@ -152,6 +172,19 @@ describe.each(jumps)('a wall clock that is set by %d ms', (jump) => {
     expect(state.steps.at(1)?.waitedMs ?? 0).toBeLessThanOrEqual(4_000);
     checkTimes(state, []);
   });
+});
+
+it('a wall clock that is set back by more than a week makes no wait longer', async () => {
+  const { builder, clock } = setUp([
+    error({ type: 'rate_limit', message: '429', retryAfterMs: 4_000 }),
+    final('done'),
+  ]);
+  const agent = builder.withErrorPolicy(ErrorPolicy.retryAll()).build();
+  const failed = stored(await agent.nextStep('go'));
+  clock.jumpWall(-8 * 24 * HOUR);
+  const run = agent.resume(failed);
+  await clock.advance(4_000);
+  expect((await run).steps.at(1)?.waitedMs).toBe(4_000);
 });
 
 describe('a clock that knows no monotonic time', () => {

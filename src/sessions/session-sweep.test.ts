@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SessionSweep } from './session-sweep.ts';
 import type { SessionStore } from './session-store.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -53,6 +54,36 @@ describe('looks for work', () => {
     sweep.noteTrouble(nameOf(1));
     expect(await sweep.find()).toEqual({ stops: [nameOf(0)], others: [] });
     expect([sweep.isFree(nameOf(0)), sweep.isFree('none')]).toEqual([true, false]);
+    sweep.stop();
+  });
+
+  it('find what a process that died has left, of the agents that are here', async () => {
+    const store = await withOwners(1);
+    await store.claim(nameOf(0), { worker: 'gone', ttlMs: 5 });
+    await wait(20);
+    expect((await new SessionSweep(store, ['ours'], LEASE_MS).find()).others).toEqual([nameOf(0)]);
+    expect((await new SessionSweep(store, ['another'], LEASE_MS).find()).others).toEqual([]);
+  });
+
+  it('leave out what this process tries again by itself', async () => {
+    const sweep = new SessionSweep(await withOwners(2), ['ours'], LEASE_MS);
+    sweep.later(nameOf(0), LEASE_MS, () => {});
+    expect((await sweep.find()).others).toEqual([nameOf(1)]);
+    sweep.stop();
+  });
+
+  it('come one at a time, and other processes have two of them before a try is made again here', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const sweep = new SessionSweep(memoryStore(), ['ours'], LEASE_MS);
+    const look = vi.fn(() => new Promise<void>(() => {}));
+    const again = vi.fn();
+    sweep.start(look);
+    sweep.later('s', 500, again);
+    vi.advanceTimersByTime(2_499);
+    expect([look.mock.calls.length, again.mock.calls.length]).toEqual([1, 0]);
+    vi.advanceTimersByTime(1);
+    expect(again).toHaveBeenCalledTimes(1);
     sweep.stop();
   });
 });

@@ -8,13 +8,13 @@ import {
   pause,
   until,
 } from '../../test/setup/sessions.ts';
-import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
+import { durableAgent } from '../agent/durable-agent.ts';
 import { systemClock } from '../clock.ts';
 import { mockTool } from '../testing/mock-tool.ts';
 import { ScenarioStep } from '../testing/scenario-step.ts';
 import { waitAfter } from './attempts.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
-import { Quarantine, type QuarantineTimes } from './quarantine.ts';
+import { Quarantine, type QuarantineTimes, type Stay } from './quarantine.ts';
 import type { SessionStore } from './session-store.ts';
 import { workOn, type WorkerContext } from './session-worker.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -58,6 +58,13 @@ async function rig(
   const failures: unknown[] = [];
   const state = { isDraining: false, isFree: false };
   const quarantine = new Quarantine({ ...QUICK, ...given.times });
+  const places: (Stay | null)[] = [];
+  const join = quarantine.join.bind(quarantine);
+  quarantine.join = async (sessionId) => {
+    const place = await join(sessionId);
+    places.push(place);
+    return place;
+  };
   const context: WorkerContext = {
     store,
     worker: 'me',
@@ -66,7 +73,7 @@ async function rig(
     leaseMs,
     window: { maxMessages: 100, maxCharacters: 100_000 },
     clock: systemClock,
-    agentNamed: (name) => (name === 'support' ? (durableAgent(agent) as DurableAgent) : undefined),
+    agentNamed: (name) => (name === 'support' ? durableAgent(agent) : undefined),
     depsFor: deps,
     isDraining: () => state.isDraining,
     isFree: () => state.isFree,
@@ -91,6 +98,7 @@ async function rig(
     context,
     state,
     quarantine,
+    places,
     work,
     row,
     died,
@@ -107,11 +115,11 @@ const fails = async (): Promise<never> => {
 describe('a place', () => {
   it('is left after the step for a session that needs the process for itself, and asked for again', async () => {
     const slow = held();
-    const { id, work, row, quarantine, later } = await rig({ tool: slow.tool });
+    const { id, work, row, quarantine, places, later } = await rig({ tool: slow.tool });
     const working = work();
     await slow.began();
     const alone = quarantine.isolate('poison');
-    await pause(50); // far beyond the times of this quarantine
+    await until(() => places[0]?.mustLeave);
     slow.open();
     expect(await working).toBe(true);
     expect(await row()).toMatchObject({ phase: 'open', worker: null, stepCount: 1, tries: 0 });

@@ -152,39 +152,6 @@ describe.each(places)('nothing begins without a proof of the lease (%s)', (_name
     expect(ran).toEqual(who === 'tool' ? [1] : [1, 2]);
   });
 
-  it('a hook around the next step is not entered after another worker took the session over', async () => {
-    const place = makePlace();
-    const away = cutOff(place.open());
-    const hold = gate();
-    const entered: string[] = [];
-    const agentOf = (who: string) => {
-      const work = mockTool('work', () => (who === 'A' ? hold.passed.then(() => 'ok') : 'ok'), {
-        idempotent: true,
-      });
-      return builderWith(followingDriver([toolCall('work'), final('done')]), work)
-        .withHooks({
-          name: 'notes',
-          aroundStep: (input, next) => {
-            entered.push(`${who}${input.stepNumber}`);
-            return next(input);
-          },
-        })
-        .build();
-    };
-    const a = runtimeOn(away.store, agentOf('A'), { lease, onError: () => {} });
-    await a.create({ ...ann, id: 's' });
-    await a.send('s', 'go', ann);
-    await until(() => entered.length > 0);
-    away.cut();
-    await pause(lease.leaseMs + 20);
-    const b = runtimeOn(place.open(), agentOf('B'), { lease });
-    await b.recover();
-    expect(await ended(b, 's')).toMatchObject({ output: 'done' });
-    hold.open();
-    await a.close();
-    expect(entered.filter((at) => at.startsWith('A'))).toEqual(['A1']);
-  });
-
   it('a model is not asked', async () => {
     const place = makePlace();
     const away = cutOff(place.open());

@@ -97,3 +97,27 @@ describe.each(stores)('recovery (%s)', (name, open) => {
     expect(finds).toBe(0);
   }, 60_000);
 });
+
+describe.each(stores)('a session that cannot even be claimed (%s)', (_name, open) => {
+  it('is left alone for a while', async () => {
+    const store = open();
+    const [id = ''] = await openSessions(store, `refused-${_name}`, 1);
+    let claims = 0;
+    const failing: SessionStore = {
+      ...store,
+      claim: (sessionId, request) => {
+        if (sessionId !== id) return store.claim(sessionId, request);
+        claims += 1;
+        return Promise.reject(new Error('no connection'));
+      },
+    };
+    const failures: unknown[] = [];
+    const agent = createAgent({ name: `refused-${_name}`, driver: followingDriver([final('x')]) });
+    const runtime = runtimeOn(failing, agent, { onError: (error) => failures.push(error) });
+    await runtime.recover();
+    await until(() => failures.length > 0);
+    await pause(20);
+    expect(await runtime.recover()).toBe(0);
+    expect(claims).toBe(1);
+  });
+});

@@ -125,23 +125,31 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     await nextTurnWorks(store, id);
   });
 
-  it('of a session that waits for its turn in the queue', async () => {
-    const store = open();
-    const [busy, queued] = [freshId(), freshId()];
-    const slow = held();
-    const runtime = runtimeOn(store, agentFor(slow.tool), {
-      lease,
-      queue: inProcessQueue({ concurrency: 1 }),
-    });
-    for (const id of [busy, queued]) await runtime.create({ ...ann, id });
-    await runtime.send(busy, 'go', ann);
-    await slow.began();
-    await runtime.send(queued, 'go', ann);
-    expect(await runtime.stop(queued, waiting)).toMatchObject({ ...STOPPED, messageCount: 1 });
-    await runtime.stop(busy, waiting);
-    slow.open();
-    await nextTurnWorks(store, queued);
-  });
+  it.each(['here', 'by another process'])(
+    'of a session that waits for its turn in the queue, where it is asked for %s',
+    async (where) => {
+      const store = open();
+      const [busy, queued] = [freshId(), freshId()];
+      const slow = held();
+      const runtime = runtimeOn(store, agentFor(slow.tool), {
+        lease,
+        queue: inProcessQueue({ concurrency: 1 }),
+      });
+      for (const id of [busy, queued]) await runtime.create({ ...ann, id });
+      await runtime.send(busy, 'go', ann);
+      await slow.began();
+      await runtime.send(queued, 'go', ann);
+      if (where === 'here') await runtime.stop(queued, ann);
+      else {
+        await clientOn(store, agentFor()).stop(queued, ann);
+        runtime.start();
+      }
+      expect(await runtime.wait(queued, ann)).toMatchObject({ ...STOPPED, messageCount: 1 });
+      await runtime.stop(busy, waiting);
+      slow.open();
+      await nextTurnWorks(store, queued);
+    },
+  );
 
   it.each(['before it began', 'while it is paused', 'after a process died'])(
     'in a process without the agent, %s',
@@ -289,26 +297,36 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     await nextTurnWorks(store, id);
   });
 
-  it('of a session in quarantine, beside one that runs', async () => {
-    const store = open();
-    const [busy, poison] = [freshId(), freshId()];
-    const client = clientOn(store, agentFor());
-    for (const id of [busy, poison]) await client.create({ ...ann, id });
-    await client.send(poison, 'go', ann);
-    for (let deaths = 0; deaths < 2; deaths++) {
-      expect(await store.claim(poison, { worker: 'gone', ttlMs: 20 })).not.toBeNull();
-      await pause(40);
-    }
-    const slow = held();
-    const worker = runtimeOn(store, agentFor(slow.tool, mockTool('x')), { lease });
-    await worker.send(busy, 'go', ann);
-    await slow.began();
-    worker.start();
-    await pause(100);
-    expect((await worker.get(poison, ann)).status).toBe('in_progress');
-    expect(slow.tool.calls).toHaveLength(1);
-    expect(await worker.stop(poison, waiting)).toMatchObject(STOPPED);
-    slow.open();
-    await nextTurnWorks(store, poison);
-  });
+  it.each(['here', 'by another process'])(
+    'of a session in quarantine, beside one that runs, where it is asked for %s',
+    async (where) => {
+      const store = open();
+      const [busy, poison] = [freshId(), freshId()];
+      const client = clientOn(store, agentFor());
+      for (const id of [busy, poison]) await client.create({ ...ann, id });
+      await client.send(poison, 'go', ann);
+      for (let deaths = 0; deaths < 2; deaths++) {
+        expect(await store.claim(poison, { worker: 'gone', ttlMs: 20 })).not.toBeNull();
+        await pause(40);
+      }
+      const slow = held();
+      const worker = runtimeOn(store, agentFor(slow.tool, mockTool('x')), { lease });
+      await worker.send(busy, 'go', ann);
+      await slow.began();
+      await until(async () => (await worker.recover()) > 0);
+      await pause(100);
+      // it waits for its place, and is no news
+      expect(await worker.recover()).toBe(0);
+      expect((await worker.get(poison, ann)).status).toBe('in_progress');
+      expect(slow.tool.calls).toHaveLength(1);
+      if (where === 'here') await worker.stop(poison, ann);
+      else {
+        await client.stop(poison, ann);
+        worker.start();
+      }
+      expect(await worker.wait(poison, ann)).toMatchObject(STOPPED);
+      slow.open();
+      await nextTurnWorks(store, poison);
+    },
+  );
 });

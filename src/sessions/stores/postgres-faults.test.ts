@@ -222,12 +222,12 @@ async function lock(...ids: readonly string[]): Promise<{ unlock(): Promise<void
   await client.query('begin');
   await client.query(`select from "${schema}".sessions where id = any($1) for update`, [ids]);
   let isLocked = true;
-  return {
-    async unlock() {
-      if (!isLocked) return;
-      isLocked = false;
-      await client.end();
-      await query('select 1');
-    },
+  const unlock = async (): Promise<void> => {
+    if (!isLocked) return;
+    isLocked = false;
+    await client.end();
+    await query('select 1');
   };
+  onTestFinished(unlock);
+  return { unlock };
 }
