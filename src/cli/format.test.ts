@@ -30,6 +30,8 @@ describe('texts for a line', () => {
       'a\\r\\u001b[2Kb\nc\\u202ed\\u009b1m',
     );
     expect(argsSummary({ 'a\u200b': '\u001b' })).toBe('{"a\\u200b":"\\u001b"}');
+    // what is shown reads as the same JSON
+    expect(argsSummary({ a: '\u{e0041}' })).toBe(String.raw`{"a":"\udb40\udc41"}`);
     expect(argsSummary({})).toBe('');
     expect(argsSummary({ a: 1 })).toBe('{"a":1}');
   });

@@ -323,3 +323,12 @@ describe('values', () => {
     );
   });
 });
+
+it('names of its own are found in letters of another alphabet too', () => {
+  const redactor = createRedactor({ keys: ['tax_id'] });
+  expect(redactor.value({ taх_id: 'DE1', 'Tax-Id': 'DE2', tax: 'DE3' })).toEqual({
+    taх_id: REDACTED,
+    'Tax-Id': REDACTED,
+    tax: 'DE3',
+  });
+});

@@ -12,7 +12,7 @@ const plainWords = /* @__PURE__ */ new Set(
 /** Where code takes the value from, and what stands for a value in a manual. */
 const source = /* @__PURE__ */ new RegExp(
   [
-    String.raw`^(?:process\.env|os\.(?:environ|getenv)|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
+    String.raw`^(?:process\.env|os\.environ|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
     String.raw`^[A-Za-z_$.]{1,64}\([\w$.'"]{0,64}\)?[;,.)]{0,8}$`,
     String.raw`^(?:\$\{|\$\(|\{\{|\[redacted)`,
     String.raw`^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)\W?$`,
