@@ -89,6 +89,16 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     expect(whole).toMatchObject({ user: 'bob', password: '[redacted]' });
   });
 
+  it('what cannot be seen is escaped in the summary of an envelope, names too', async () => {
+    const odd = { 'a\u202e': 'b\u0007\u200b' };
+    const call = builderWith(DeterministicDriver.fromSteps(toolCall('pay', odd)), pay());
+    const [requested] = ofType(await eventsOf(call.build()), 'ToolApprovalRequested');
+    const envelope = requested && envelopeOf(BroadcastConfig.standard())(requested, 's1', 1, 0);
+    expect(envelope?.payload).toMatchObject({
+      args_summary: String.raw`{"a\u202e":"b\u0007\u200b"}`,
+    });
+  });
+
   it('even where the frame has no room to say where', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [`${'n'.repeat(150)}${i}`, { token: 'x' }]),
