@@ -2,8 +2,12 @@ import { expect, it } from 'vitest';
 import type { UiToolCall } from '../ui/ui-message.ts';
 import { argsText } from './format.ts';
 
-const call = (args: UiToolCall['args'], args_summary: string = ''): UiToolCall =>
-  ({ id: 'c', name: 't', args, args_summary }) as UiToolCall;
+const call = (args: UiToolCall['args'], args_summary: string = ''): UiToolCall => ({
+  id: 'c',
+  name: 't',
+  args,
+  args_summary,
+});
 
 it.each<[string, UiToolCall, string]>([
   ['names and values', call({ type: 'lead', n: 1 }), 'type: lead, n: 1'],
