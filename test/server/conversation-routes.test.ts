@@ -86,7 +86,10 @@ describe('a conversation', () => {
   ])('durations of tools are there on every page when the clock %s', async (_name, clock) => {
     const look = toolCall('look', { article: 'lamp' });
     const turn = [look, look, look, look, final('Done.')];
-    const { ask, runtime } = setup({ turns: Array.from({ length: 10 }, () => turn), clock });
+    const { ask, runtime } = setup({
+      turns: Array.from({ length: 10 }, () => turn),
+      agentClock: clock,
+    });
     await ask('POST /api/sessions', { body: { id: 's' } });
     // in one execution, the clock is read once
     for (let n = 0; n < 10; n++) {

@@ -61,8 +61,8 @@ export interface Setup {
 export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'>> {
   readonly turns?: readonly (readonly ScenarioStep[])[];
   readonly maxSteps?: number;
-  /** The agent's. */
-  readonly clock?: Clock;
+  /** Of the agent; `clock` is of the server. */
+  readonly agentClock?: Clock;
   readonly sessions?: Partial<SessionRuntimeOptions>;
 }
 
@@ -70,13 +70,13 @@ export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'
 export function setup({
   turns: script = turns,
   maxSteps = 20,
-  clock = systemClock,
+  agentClock = systemClock,
   sessions = {},
   ...options
 }: SetupOptions = {}): Setup {
   const agent = builderWith(followingDriver(...script), look, remove)
     .withMaxSteps(maxSteps)
-    .withClock(clock)
+    .withClock(agentClock)
     .build();
   const runtime = runtimeOn(sqlitePlace().open(), agent, sessions);
   const errors: unknown[] = [];
