@@ -33,6 +33,13 @@ const { schemas } = openapi['components'] as { schemas: Record<string, JsonObjec
 const all = [...nodes(openapi)];
 
 describe('the OpenAPI document', () => {
+  it('tells of hidden parts and of the binding of a pending approval', () => {
+    const { properties } = schemas['PendingApproval'] as { properties: JsonObject };
+    expect(Object.keys(properties)).toEqual(
+      expect.arrayContaining(['hidden', 'argsHash', 'executionId']),
+    );
+  });
+
   it('has all routes', () => {
     const lines = routes.map(
       ({ method, path, operation }) => `${method} ${path}: ${operation.operationId}`,
