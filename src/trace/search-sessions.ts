@@ -2,6 +2,7 @@ import type { AgentStatus } from '../agent/agent-status.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { textOf } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import { pacer } from '../pacing.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionPhase } from '../sessions/session-rows.ts';
@@ -75,15 +76,17 @@ async function matches(
   wanted: readonly string[],
 ): Promise<boolean> {
   const { id, agent, title } = session;
-  const missing = without(wanted, `${title ?? ''}\n${agent}\n${id}\n${reasonText(session)}`);
+  let missing = without(wanted, `${title ?? ''}\n${agent}\n${id}\n${reasonText(session)}`);
   if (missing.length === 0) return true;
-  const texts = (await newestMessages(runtime, session)).flatMap(({ role, content, toolCalls }) =>
+  const pause = pacer(session.owner);
+  for (const { role, content, toolCalls } of await newestMessages(runtime, session)) {
     // instructions are the same in all of them
-    role === 'system' || role === 'developer'
-      ? []
-      : [textOf(content), ...toolCalls.map(({ name }) => name)],
-  );
-  return without(missing, texts.join('\n')).length === 0;
+    if (role === 'system' || role === 'developer') continue;
+    await pause();
+    missing = without(missing, [textOf(content), ...toolCalls.map(({ name }) => name)].join('\n'));
+    if (missing.length === 0) return true;
+  }
+  return false;
 }
 
 async function newestMessages(

@@ -3,6 +3,7 @@ import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import { agentServer } from 'onward/server';
 import { describe, expect, it, vi } from 'vitest';
 import { readRefill } from '../../src/broadcasting/refill.ts';
+import { searchSessions } from '../../src/trace/index.ts';
 import {
   ann,
   builderWith,
@@ -158,6 +159,10 @@ describe.each(places)('one step with many large results (%s)', (_name, makePlace
     const steps = await turnsDuring(() => runtime.steps('s', { ...ann, before: 1 }));
     const log = await turnsDuring(() => runtime.events('s', ann));
     const refill = await turnsDuring(() => readRefill(runtime, 's', ann));
+    const messages = await turnsDuring(() => runtime.messages('s', { ...ann, limit: 100 }));
+    const search = await turnsDuring(() => searchSessions(runtime, { ...ann, search: 'absent' }));
+    // read as messages are, and folded one by one
+    expect(search - messages).toBeGreaterThan(calls / 2);
     // read, put into its place, and redacted
     expect(steps).toBeGreaterThan(3 * calls);
     // read, and put into its place; then made an envelope
