@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
 import { killAtEveryPoint } from './commit-points.ts';
 import type { Plan } from './kill-agent.ts';
-import { bundleWorker } from './worker-bundle.ts';
+import { bundleProgram } from '../setup/bundle-program.ts';
 
 const TIMEOUT_MS = 240_000;
 
-let worker: Awaited<ReturnType<typeof bundleWorker>>;
+let worker: Awaited<ReturnType<typeof bundleProgram>>;
 beforeAll(async () => {
-  worker = await bundleWorker();
+  worker = await bundleProgram('test/kill/kill-worker.ts');
 }, 60_000);
 afterAll(() => worker.remove());
 

@@ -19,7 +19,7 @@ import { removeFolder } from '../setup/folders.ts';
 export interface CampaignOptions {
   /** Null for SQLite. */
   readonly server: TestPostgres | null;
-  /** The worker, as {@link bundleWorker} makes it. */
+  /** The worker, as {@link bundleProgram} makes it. */
   readonly workerFile: string;
   readonly seed: number;
   readonly sessions: number;

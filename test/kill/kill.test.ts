@@ -4,16 +4,16 @@ import { campaignLine } from './campaign-line.ts';
 import { kindsFor } from './fault-schedule.ts';
 import { availableFaults } from './available-faults.ts';
 import { killCampaign } from './kill-run.ts';
-import { bundleWorker } from './worker-bundle.ts';
+import { bundleProgram } from '../setup/bundle-program.ts';
 
 /** `ONWARD_SEED=… npx vitest run test/kill/kill.test.ts` makes the same plans and the same faults again. */
 const given = process.env['ONWARD_SEED'];
 const seeds = given === undefined ? [1, 2] : [Number(given)];
 const sizes = { sessions: 12, turns: 2, faults: 16, workers: 3 };
 
-let worker: Awaited<ReturnType<typeof bundleWorker>>;
+let worker: Awaited<ReturnType<typeof bundleProgram>>;
 beforeAll(async () => {
-  worker = await bundleWorker();
+  worker = await bundleProgram('test/kill/kill-worker.ts');
 }, 60_000);
 afterAll(() => worker.remove());
 

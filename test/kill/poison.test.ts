@@ -8,15 +8,15 @@ import { startPostgres, type TestPostgres } from '../setup/postgres.ts';
 import { openStore, removeStore, type StorePlace } from './open-store.ts';
 import { OWNER, poisonRuntime, type Poison, type PoisonJob } from './poison-agent.ts';
 import { sleep } from './random.ts';
-import { bundleWorker } from './worker-bundle.ts';
+import { bundleProgram } from '../setup/bundle-program.ts';
 import { removeFolder } from '../setup/folders.ts';
 
 const HEALTHY = 20;
 const owner = { owner: OWNER };
 
-let worker: Awaited<ReturnType<typeof bundleWorker>>;
+let worker: Awaited<ReturnType<typeof bundleProgram>>;
 beforeAll(async () => {
-  worker = await bundleWorker('test/kill/poison-worker.ts');
+  worker = await bundleProgram('test/kill/poison-worker.ts');
 }, 60_000);
 afterAll(() => worker.remove());
 

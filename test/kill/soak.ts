@@ -4,7 +4,7 @@ import { availableFaults } from './available-faults.ts';
 import { campaignLine } from './campaign-line.ts';
 import { faultKinds, kindsFor, type FaultKind } from './fault-schedule.ts';
 import { killCampaign, type CampaignOptions } from './kill-run.ts';
-import { bundleWorker } from './worker-bundle.ts';
+import { bundleProgram } from '../setup/bundle-program.ts';
 
 const usage =
   'npm run soak -- [--minutes N | --seeds N] [--seed N] [--store sqlite|postgres] [--faults kind,kind] [--count N]\n' +
@@ -18,7 +18,7 @@ export async function soak(args: readonly string[]): Promise<number> {
     return args.includes('--help') ? 0 : 2;
   }
   const { minutes, seeds, stores, faults, count } = given;
-  const worker = await bundleWorker();
+  const worker = await bundleProgram('test/kill/kill-worker.ts');
   const server = stores.includes('postgres') ? await startPostgres({ fsync: true }) : null;
   const until = performance.now() + minutes * 60_000;
   const isOver = (i: number): boolean =>

@@ -1,29 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { rolldown } from 'rolldown';
 import { onTestFinished } from 'vitest';
-import { removeFolder } from './folders.ts';
+import { bundleProgram } from './bundle-program.ts';
 
 /** A program of the tests as plain Node can run it, in the repository, where its packages are found. */
 export async function bundledProgram(
   input: string,
   whenDone: (remove: () => void) => void = onTestFinished,
 ): Promise<string> {
-  mkdirSync('build', { recursive: true });
-  const folder = mkdtempSync(resolve('build', 'child-'));
-  whenDone(() => removeFolder(folder));
-  const bundle = await rolldown({
-    input,
-    platform: 'node',
-    external: [/^(?![./]|onward(\/|$))/],
-    resolve: { conditionNames: ['onward-source', 'node', 'import', 'default'] },
-    logLevel: 'silent',
-  });
-  const file = join(folder, 'child.mjs');
-  await bundle.write({ file, format: 'esm', codeSplitting: false });
-  await bundle.close();
+  const { file, remove } = await bundleProgram(input);
+  whenDone(remove);
   return file;
 }
 
