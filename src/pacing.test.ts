@@ -1,9 +1,52 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { pacer } from './pacing.ts';
+
+let now = 0;
+/** Works without a pause for so long. */
+const busy = (ms: number): void => void (now += ms);
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => now));
+afterEach(() => void vi.restoreAllMocks());
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 it('lets short work run through', () => {
   const pause = pacer('ann', 60_000);
   expect(pause()).toBeUndefined();
+});
+
+it('counts the work of a turn over all functions and requests of a key', async () => {
+  await nextTurn();
+  const first = pacer('ann', 20);
+  busy(15);
+  expect(first()).toBeUndefined();
+  const second = pacer('ann', 20);
+  busy(10);
+  const wait = second();
+  expect(wait).toBeInstanceOf(Promise);
+  await wait;
+  expect(second()).toBeUndefined();
+});
+
+it('lets a small read of another key through a turn whose slice is spent', async () => {
+  await nextTurn();
+  const large = pacer('ann', 20);
+  busy(25);
+  const wait = large();
+  expect(wait).toBeInstanceOf(Promise);
+  const small = pacer('bob', 20);
+  expect(small()).toBeUndefined();
+  busy(5);
+  const isLargeNow = small();
+  expect(isLargeNow).toBeInstanceOf(Promise);
+  await Promise.all([wait, isLargeNow]);
+});
+
+it('does not charge a key for what ran before its work', async () => {
+  await nextTurn();
+  pacer('ann', 20);
+  busy(25);
+  const small = pacer('bob', 20);
+  expect(small()).toBeUndefined();
 });
 
 it('gives one turn per task, to each key in rotation', async () => {

@@ -1,44 +1,70 @@
-/** How long one piece of work may hold the event loop before others get a turn, in milliseconds. */
+/** How long paced work may hold the event loop in one turn, in milliseconds. */
 const SLICE_MS = 8;
+/** What each key may work even in a turn whose slice is spent: a small read does not wait for large ones. */
+const SMALL_MS = 1;
 
-// taken at load time, so that a test with fake timers does not hold real reads up
+// read at load time, so that fake timers in a test do not delay real reads
 const { setTimeout: later } = globalThis;
 const nextTask: (run: () => void) => unknown =
   (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate ?? // Node only
   ((run) => later(run, 0));
 
-/** What waits for its turn, by key. */
+/** Continuations that wait for a turn, by key. */
 const waiting = new Map<string, (() => void)[]>();
 
-/** One turn per task of the event loop, the keys in rotation: much work of one key does not hold up another's. */
-function giveTurn(): void {
+/** Milliseconds that paced work used in this turn of the event loop, in all and by key. */
+const used = new Map<string, number>();
+let usedInAll = 0;
+let measuredAt = 0;
+let isEndPlanned = false;
+
+/** Measures from here on. What ran before is not paced, or has been charged. */
+function measure(): void {
+  measuredAt = performance.now();
+  if (isEndPlanned) return;
+  isEndPlanned = true;
+  nextTask(endTurn);
+}
+
+/** Charges the time since the last measurement to a key, and returns what the key used in this turn. */
+function charge(key: string): number {
+  const ms = isEndPlanned ? performance.now() - measuredAt : 0;
+  const own = (used.get(key) ?? 0) + ms;
+  used.set(key, own);
+  usedInAll += ms;
+  measure();
+  return own;
+}
+
+/** Resumes one continuation per turn, its key last in the rotation: much work of one key does not delay another's. */
+function endTurn(): void {
+  isEndPlanned = false;
+  used.clear();
+  usedInAll = 0;
   for (const [key, turns] of waiting) {
     const next = turns.shift();
-    // behind the other keys
     waiting.delete(key);
     if (turns.length > 0) waiting.set(key, turns);
+    measure();
     next?.();
     break;
   }
-  if (waiting.size > 0) nextTask(giveTurn);
 }
 
 /**
- * For work that may be long: ask between two pieces of it, and others run whenever a slice is used up. `key` names on
- * whose behalf it works.
+ * Splits long work into pieces: await the returned function between two of them. All paced work of a process shares one
+ * slice per turn of the event loop, however many functions and requests it is spread over; work beyond the slice waits
+ * for a later turn. `key` is the owner of the work. A slice of 0 always waits.
  */
 export function pacer(key: string, sliceMs: number = SLICE_MS): () => Promise<void> | undefined {
-  let since = performance.now();
+  measure();
   return () => {
-    if (performance.now() - since < sliceMs) return undefined;
+    const own = charge(key);
+    if (sliceMs > 0 && (usedInAll < sliceMs || own < SMALL_MS)) return undefined;
     return new Promise((resolve) => {
-      if (waiting.size === 0) nextTask(giveTurn);
-      const turns = waiting.get(key) ?? [];
-      turns.push(() => {
-        since = performance.now();
-        resolve();
-      });
-      waiting.set(key, turns);
+      const turns = waiting.get(key);
+      if (turns) turns.push(resolve);
+      else waiting.set(key, [resolve]);
     });
   };
 }

@@ -90,11 +90,8 @@ export class SseReader {
   async fill(): Promise<void> {
     if (this.#isReading || this.#isLive) return;
     this.#isReading = true;
-    // a store in memory answers at once: others must get their turn between the pages
-    const pause = pacer(this.#executionId ?? 'sse');
     try {
       do {
-        await pause();
         this.#kept = [];
         if (await this.#page()) this.#goLive();
         this.stream.owe();
@@ -119,7 +116,7 @@ export class SseReader {
     const after = this.#seq;
     if (this.#isBehind && executionId !== null) {
       const rest = await log({ executionId, after });
-      this.#write(rest);
+      await this.#write(rest);
       if (rest.more) return false;
       this.#leave(executionId);
       return false;
@@ -143,7 +140,7 @@ export class SseReader {
     this.#left = null;
     if (newest !== executionId) this.#isAtRest = false;
     this.#executionId = newest;
-    this.#write(refill);
+    await this.#write(refill);
     return !refill.more;
   }
 
@@ -155,10 +152,12 @@ export class SseReader {
     this.#shown = 0;
   }
 
-  #write({ envelopes, seq }: Refill): void {
+  async #write({ envelopes, seq }: Refill): Promise<void> {
+    const pause = pacer(this.#session.channel);
     for (const envelope of envelopes) {
       this.stream.write(this.#numbered(envelope, null));
       this.#isAtRest = isLast(envelope);
+      await pause();
     }
     this.#seq = Math.max(this.#seq, seq);
   }
