@@ -5,27 +5,15 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
+const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'));
+const entries = Object.values(exports).flatMap((entry) => entry['onward-source'] ?? []);
+// the command line has no subpath
+entries.push(bin.onward.replace('dist/', 'src/').replace(/\.js$/, '.ts'));
+const input = Object.fromEntries(entries.map((file) => [/src\/(.+)\.ts$/.exec(file)[1], file]));
+
 rmSync('dist/chunks', { recursive: true, force: true });
 const bundle = await rolldown({
-  input: {
-    index: 'src/index.ts',
-    'testing/index': 'src/testing/index.ts',
-    'inference/drivers/openai': 'src/inference/drivers/openai.ts',
-    'inference/drivers/ai-sdk': 'src/inference/drivers/ai-sdk.ts',
-    'sessions/stores/memory': 'src/sessions/stores/memory.ts',
-    'sessions/stores/sqlite': 'src/sessions/stores/sqlite.ts',
-    'sessions/stores/postgres': 'src/sessions/stores/postgres.ts',
-    'sessions/stores/key-value': 'src/sessions/stores/key-value.ts',
-    'broadcasting/index': 'src/broadcasting/index.ts',
-    'broadcasting/broadcasters/pusher': 'src/broadcasting/broadcasters/pusher.ts',
-    'broadcasting/use-chat': 'src/broadcasting/use-chat.ts',
-    'ui/index': 'src/ui/index.ts',
-    'react/index': 'src/react/index.ts',
-    'server/index': 'src/server/index.ts',
-    'server/node': 'src/server/node.ts',
-    'cli/config': 'src/cli/config.ts',
-    'cli/main': 'src/cli/main.ts',
-  },
+  input,
   external: [
     'openai',
     'eventsource-parser',

@@ -92,14 +92,14 @@ describe('the shape of the sources', () => {
     );
     expect([...new Set(used)].toSorted()).toEqual([
       '@hono/node-server in server/node-listener.ts',
-      '@photostructure/sqlite in sessions/stores/sqlite-database.ts',
+      '@photostructure/sqlite in sessions/stores/sqlite/sqlite-database.ts',
       'commander in cli/program.ts',
       'eventsource-parser in inference/drivers/sse.ts',
       'jiti in cli/load-module.ts',
       'markdown-it in console/chat/markdown-tree.ts',
       'openai in inference/drivers/openai-client.ts',
-      'pg in sessions/stores/postgres-pool.ts',
-      'pusher in broadcasting/broadcasters/pusher-connection.ts',
+      'pg in sessions/stores/postgres/postgres-pool.ts',
+      'pusher in broadcasting/pusher/pusher-connection.ts',
       'react in console/',
       'react in react/',
       'remend in console/chat/markdown-tree.ts',

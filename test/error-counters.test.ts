@@ -1,7 +1,7 @@
 import { AgentState, ErrorPolicy } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { at, limited, policyVoice, setUp } from './setup/error-policy.ts';
+import { at, limited, policyEvaluation, setUp } from './setup/error-policy.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
@@ -108,7 +108,7 @@ describe('D57: one counter, in the state', () => {
   it('the trace counts the tries: (1/3), (2/3), (3/3), then retry_limit', async () => {
     const { builder } = setUp(Array(4).fill(toolCall('breaks')), ErrorPolicy.retryToolErrors(3));
     const state = await builder.build().run('go');
-    expect([...state.steps].map((step) => policyVoice(step)?.reason)).toEqual([
+    expect([...state.steps].map((step) => policyEvaluation(step)?.reason)).toEqual([
       'tool error in breaks, retrying (1/3)',
       'tool error in breaks, retrying (2/3)',
       'tool error in breaks, retrying (3/3)',

@@ -8,7 +8,7 @@ import {
 } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { at, limited, policyVoice, setUp } from './setup/error-policy.ts';
+import { at, limited, policyEvaluation, setUp } from './setup/error-policy.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 
@@ -55,7 +55,7 @@ describe('the default policy', () => {
     );
     const state = await builder.build().run('go');
     for (const step of state.steps)
-      expect(Object.keys(policyVoice(step)?.context ?? {})).toEqual([
+      expect(Object.keys(policyEvaluation(step)?.context ?? {})).toEqual([
         'errorType',
         'handling',
         'consecutiveFailures',
@@ -89,7 +89,7 @@ describe('which decision counts', () => {
       policy,
     );
     const state = await builder.build().run('go');
-    expect(policyVoice(state.steps.at(0))).toMatchObject(expected);
+    expect(policyEvaluation(state.steps.at(0))).toMatchObject(expected);
   });
 
   it.each<[string, ScenarioStep, ErrorPolicy, string]>([
@@ -128,7 +128,7 @@ describe('which decision counts', () => {
     const run = builder.build().run('go');
     await clock.advance(1_000);
     const state = await run;
-    expect(policyVoice(state.steps.at(0))).toMatchObject({
+    expect(policyEvaluation(state.steps.at(0))).toMatchObject({
       decision: 'allow',
       reason: 'timeout error in slow, retrying (1/1)',
     });
@@ -143,7 +143,7 @@ describe('which decision counts', () => {
       .run('go');
     expect(driver.requests.length).toBe(0);
     expect(state).toMatchObject({ status: 'failed', stopReason: 'error' });
-    expect(policyVoice(state.steps.at(-1))?.context).toMatchObject({ errorType: 'unknown' });
+    expect(policyEvaluation(state.steps.at(-1))?.context).toMatchObject({ errorType: 'unknown' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { AgentBuilder, ErrorPolicy, type AgentEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { at, limited, policyVoice, roles, setUp } from './setup/error-policy.ts';
+import { at, limited, policyEvaluation, roles, setUp } from './setup/error-policy.ts';
 
 const { toolCall, final, error, stream } = ScenarioStep;
 
@@ -46,7 +46,7 @@ describe('a failed model call', () => {
     const { builder, driver } = setUp(Array(9).fill(limited()), policy);
     const state = await builder.build().run('go');
     expect(driver.requests.length).toBe(3);
-    expect(policyVoice(state.steps.at(0))).toMatchObject({
+    expect(policyEvaluation(state.steps.at(0))).toMatchObject({
       decision: 'allow',
       reason: 'rate limit error, retrying (1/2)',
       context: { handling: 'retry' },

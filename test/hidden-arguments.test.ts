@@ -2,11 +2,11 @@ import { createRedactor, SlimAgentStateSerializer, type AgentEvent } from 'onwar
 import {
   BroadcastConfig,
   readRef,
-  type Cut,
+  type TruncatedValue,
   type Envelope,
   type EnvelopeOf,
 } from 'onward/broadcasting';
-import { uiMessagesFrom, uiMessageStream } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages, uiMessageStream } from 'onward/broadcasting/use-chat';
 import { agentServer } from 'onward/server';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { newUiState, reduceEnvelope } from 'onward/ui';
@@ -84,7 +84,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     const state = envelopes.reduce(reduceEnvelope, newUiState());
     expect(state.approvals).toMatchObject([{ tool: 'pay', hidden }]);
     // the whole can be opened, and is still without what is hidden
-    const cut = (request as EnvelopeOf<'agent.approval.requested'>).payload.args as Cut;
+    const cut = (request as EnvelopeOf<'agent.approval.requested'>).payload.args as TruncatedValue;
     const whole = await readRef(runtime, id, cut.ref, ann);
     expect(whole).toMatchObject({ user: 'bob', password: '[redacted]' });
   });
@@ -125,7 +125,7 @@ describe('what is hidden in the arguments of a call that waits is marked', () =>
     });
     const { runtime, id, session } = await paused();
     const { items } = await runtime.messages(id, ann);
-    const stored = uiMessagesFrom(items, { pendingApprovals: session.pendingApprovals });
+    const stored = toUseChatMessages(items, { pendingApprovals: session.pendingApprovals });
     expect(stored.at(-1)?.parts.at(-1)).toMatchObject({
       state: 'approval-requested',
       callProviderMetadata: mark,

@@ -13,7 +13,7 @@ import { BroadcastConfig } from '../src/broadcasting/broadcast-config.ts';
 import { consoleBroadcaster } from '../src/broadcasting/broadcasters/console.ts';
 import { envelopeOf } from '../src/broadcasting/envelope-of.ts';
 import { agentServer } from '../src/server/index.ts';
-import { memoryStore } from '../src/sessions/stores/memory.ts';
+import { memoryStore } from '../src/sessions/stores/memory/index.ts';
 import { DeterministicDriver, ScenarioStep } from '../src/testing/index.ts';
 
 const HOSTILE =

@@ -6,9 +6,9 @@ import {
   type InferredToolCall,
 } from 'onward';
 import { AgentEventEnvelopeAdapter, BroadcastConfig, type Envelope } from 'onward/broadcasting';
-import { UiMessageEncoder } from '../src/broadcasting/use-chat-encoder.ts';
-import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
-import { newUiState, reduceEnvelope, uiMessagesOf, type UiToolCall } from 'onward/ui';
+import { UiMessageEncoder } from '../src/broadcasting/use-chat/use-chat-encoder.ts';
+import { toUseChatMessages } from 'onward/broadcasting/use-chat';
+import { newUiState, reduceEnvelope, toUiMessages, type UiToolCall } from 'onward/ui';
 import { describe, expect, it } from 'vitest';
 
 const pay = defineTool({
@@ -79,7 +79,7 @@ async function refused(call: InferredToolCall) {
   return { state, events, envelopes };
 }
 
-const callIn = (rows: ReturnType<typeof uiMessagesOf>): UiToolCall | undefined =>
+const callIn = (rows: ReturnType<typeof toUiMessages>): UiToolCall | undefined =>
   rows.flatMap(({ metadata }) => metadata.tool_calls ?? []).find(({ id }) => id === 'c');
 
 describe('refused calls keep their arguments', () => {
@@ -104,8 +104,8 @@ describe('refused calls keep their arguments', () => {
   it.each(Object.entries(refusals))('%s: in the stored conversation', async (_why, call) => {
     const { state } = await refused(call);
     const { messages, steps } = state.toJSON();
-    expect(callIn(uiMessagesOf(messages, { steps }))).toMatchObject({ args: argsOf(call) });
-    const part = uiMessagesFrom(messages, { steps })
+    expect(callIn(toUiMessages(messages, { steps }))).toMatchObject({ args: argsOf(call) });
+    const part = toUseChatMessages(messages, { steps })
       .flatMap(({ parts }) => parts as readonly Record<string, unknown>[])
       .find(({ toolCallId }) => toolCallId === 'c');
     expect(part?.['rawInput'] ?? part?.['input']).toEqual(argsOf(call));

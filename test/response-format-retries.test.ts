@@ -2,7 +2,7 @@ import { ErrorPolicy } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { policyVoice, roles, setUp } from './setup/error-policy.ts';
+import { policyEvaluation, roles, setUp } from './setup/error-policy.ts';
 
 const { final } = ScenarioStep;
 
@@ -24,7 +24,7 @@ describe('an answer that does not match the response format', () => {
     expect(first).toMatchObject({ type: 'final', attempt: 1 });
     expect(first?.errors).toMatchObject([{ type: 'validation', code: 'response_format_mismatch' }]);
     expect(first).not.toHaveProperty('waitMs');
-    expect(policyVoice(first)).toMatchObject({
+    expect(policyEvaluation(first)).toMatchObject({
       decision: 'allow',
       reason: 'validation error, retrying (1/3)',
     });

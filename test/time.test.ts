@@ -15,7 +15,7 @@ const { toolCall, toolCalls, final, error } = ScenarioStep;
 const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
-const timeVoice = (state: AgentState) =>
+const timeEvaluation = (state: AgentState) =>
   state.lastContinuationOutcome?.evaluationFor('ExecutionTimeLimit');
 
 describe('three clocks', () => {
@@ -28,7 +28,7 @@ describe('three clocks', () => {
     expect(state.executionStartedAt).toBe('2026-01-16T13:00:00.000Z');
     expect(state.execution.startedAt).toBe('2026-01-16T13:00:00.000Z');
     expect(state.execution.cumulativeSeconds).toBe(2);
-    expect(timeVoice(state)?.context).toEqual({ used: 2, limit: 300 });
+    expect(timeEvaluation(state)?.context).toEqual({ used: 2, limit: 300 });
   });
 
   it.each<[string, number]>([
@@ -43,7 +43,7 @@ describe('three clocks', () => {
       clock.jump(ms);
       const second = await agent.run(between(first).withUserMessage('again'));
       expect(second).toMatchObject({ status: 'completed', output: 'two' });
-      expect(timeVoice(second)?.context).toEqual({ used: 0, limit: 30 });
+      expect(timeEvaluation(second)?.context).toEqual({ used: 0, limit: 30 });
       expect(Date.parse(second.executionStartedAt!)).toBe(clock.now());
       expect(second.info.startedAt).toBe(START);
     }
@@ -67,7 +67,7 @@ describe('three clocks', () => {
     clock.jump(WEEK);
     const resumed = await agent.resume(stored(open));
     expect(resumed).toMatchObject({ status: 'completed', output: 'done' });
-    expect(timeVoice(resumed)?.context).toEqual({ used: 0, limit: 30 });
+    expect(timeEvaluation(resumed)?.context).toEqual({ used: 0, limit: 30 });
   });
 
   it('the first nextStep of a restored state starts the wall clock; the next ones let it run', async () => {
@@ -84,7 +84,7 @@ describe('three clocks', () => {
     clock.jump(15_000);
     state = await agent.nextStep(state);
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'time_limit' });
-    expect(timeVoice(state)?.context).toEqual({ used: 35, limit: 30 });
+    expect(timeEvaluation(state)?.context).toEqual({ used: 35, limit: 30 });
     expect(state.steps.at(-1)).toMatchObject({ type: 'cut', durationMs: 0 });
     expect(driver.requests.length).toBe(3);
   });

@@ -2,19 +2,19 @@ import { readMarkdown } from '../../src/console/chat/markdown-tree.ts';
 import { makeRedactor } from '../../src/errors/make-redactor.ts';
 import { logText } from '../../src/errors/log-text.ts';
 import { RedactedDeltas } from '../../src/events/redacted-deltas.ts';
-import { UiMessageEncoder } from '../../src/broadcasting/use-chat-encoder.ts';
+import { UiMessageEncoder } from '../../src/broadcasting/use-chat/use-chat-encoder.ts';
 import { fitText, splitText } from '../../src/broadcasting/frame-budget.ts';
 import { jsonText as wireText } from '../../src/broadcasting/wire-text.ts';
-import { ContentHold, isCallLeak, looksLikeToolCall } from '../../src/inference/content-guard.ts';
+import { LeakFilter, isCallLeak, looksLikeToolCall } from '../../src/inference/content-guard.ts';
 import { AiSdkAnswer } from '../../src/inference/drivers/ai-sdk-answer.ts';
-import { GrowingCalls } from '../../src/inference/drivers/growing-calls.ts';
+import { ToolCallAssembler } from '../../src/inference/drivers/tool-call-assembler.ts';
 import { readErrorBody } from '../../src/inference/drivers/error-body.ts';
 import { retryAfterMs, waitOf } from '../../src/inference/drivers/retry-after.ts';
 import { SseReader } from '../../src/inference/drivers/sse.ts';
 import { ChatAnswer } from '../../src/inference/drivers/chat-answer.ts';
 import type { InferenceChunk } from '../../src/inference/inference-driver.ts';
 import { canonicalJson, parsePartialJson, withoutFence } from '../../src/json.ts';
-import { cutText } from '../../src/serialization/cut-text.ts';
+import { truncateText } from '../../src/serialization/truncate-text.ts';
 import { titleOf } from '../../src/sessions/session-title.ts';
 import { compileSchema } from '../../src/tools/json-schema/compile-schema.ts';
 import { formats } from '../../src/tools/json-schema/formats.ts';
@@ -110,7 +110,7 @@ function chatEncoded(text: readonly string[]): unknown {
 
 /** Each argument piece with its name again, and without an id, as some providers send them. */
 function grownCalls(text: readonly string[]): unknown {
-  const calls = new GrowingCalls();
+  const calls = new ToolCallAssembler();
   const out: InferenceChunk[] = [];
   for (const args of text) calls.read([{ function: { name: 't', arguments: args } }], out);
   return calls.list(false).length;
@@ -141,7 +141,7 @@ const readers: Readonly<Record<string, Reader>> = {
   visibleJson,
   logText,
   titleOf: (text) => titleOf([{ role: 'user', content: text }], redactor),
-  cutText: (text) => cutText(text, text.length - 2),
+  truncateText: (text) => truncateText(text, text.length - 2),
   fitText: (text) => fitText(text, text.length / 2),
   splitText: (text) => splitText(text, 1_000),
   wireText: (text) => wireText({ a: [text] }, text.length * 2),
@@ -154,8 +154,8 @@ const readers: Readonly<Record<string, Reader>> = {
 
 /** Functions that are given a text in pieces. */
 const streams: Readonly<Record<string, Stream>> = {
-  'ContentHold, by delta': (all) => {
-    const hold = new ContentHold();
+  'LeakFilter, by delta': (all) => {
+    const hold = new LeakFilter();
     let shown = 0;
     for (const piece of all) shown += hold.push(piece).length;
     return shown + hold.release().length;
@@ -175,7 +175,7 @@ const streams: Readonly<Record<string, Stream>> = {
   'reduceEnvelope, by chunk': streamed,
   'reduceEnvelope, by argument delta': deltas,
   'UiMessageEncoder, by delta': chatEncoded,
-  'GrowingCalls, by delta': grownCalls,
+  'ToolCallAssembler, by delta': grownCalls,
   'SseReader, by read': (all) => fed(new SseReader(), all),
   'ChatAnswer, by read': (all) => fed(new ChatAnswer(origin), all),
   'sseParser, by read': (all) => {
@@ -213,10 +213,10 @@ const values: readonly GrowthCase[] = [
     }),
   },
   {
-    name: 'GrowingCalls: many calls',
+    name: 'ToolCallAssembler: many calls',
     input: (size) => Array.from({ length: size / 20 }, (_, i) => `call${i}`),
     run: (ids: readonly string[]) => {
-      const calls = new GrowingCalls();
+      const calls = new ToolCallAssembler();
       for (const id of ids) calls.read([{ id, function: { name: 't', arguments: '{}' } }], []);
       return calls.length;
     },

@@ -15,7 +15,7 @@ import {
   type Next,
   type StepReport,
 } from './hooks.ts';
-import { closeStep, settle, verdict } from './judge-step.ts';
+import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { callModel, isMisuse } from './model-call.ts';
 import { checkFormat } from './response-format.ts';
 import type { Journal } from './journal.ts';
@@ -114,7 +114,7 @@ export function judgeStart(run: Run, isResumed: boolean): void {
 
 function judgeBetweenSteps(run: Run): void {
   const { events } = run;
-  const outcome = verdict(run, run.now());
+  const outcome = resolveOutcome(run, run.now());
   settle(run, outcome, null, null);
   if (events.wants('ContinuationEvaluated'))
     events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });

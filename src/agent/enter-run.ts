@@ -9,7 +9,7 @@ import { isOpen } from './agent-status.ts';
 import { announceStart, end } from './announce-run.ts';
 import type { GrantedBy } from './give-grant.ts';
 import { boundAnswers, checkExecution } from './approvals.ts';
-import { closeStep, settle, verdict } from './judge-step.ts';
+import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
 import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
 import { Run, type DurableOptions, type RunOptions } from './run.ts';
@@ -134,7 +134,7 @@ export function stopOpen(
       StepDraft.reopened(run, unfinishedStep, (json) => AgentState.from(json as never)),
     ); // our own JSON
   else {
-    const outcome = verdict(run, run.now());
+    const outcome = resolveOutcome(run, run.now());
     settle(run, outcome, null, null);
     if (run.events.wants('ContinuationEvaluated'))
       run.events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });

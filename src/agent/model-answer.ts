@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import { streamOf, type TextStream } from '../errors/redactor.ts';
 import { RedactedDeltas } from '../events/redacted-deltas.ts';
 import { callId, isUsableCallId } from '../ids.ts';
-import { ContentHold, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
+import { LeakFilter, isCallLeak, looksLikeToolCall } from '../inference/content-guard.ts';
 import type {
   InferenceChunk,
   InferenceRequest,
@@ -27,7 +27,7 @@ export class ModelAnswer {
   readonly #names: string[] = [];
   readonly #deltas: RedactedDeltas[] = [];
   readonly #argsTold: number[] = [];
-  #hold: ContentHold | null = null;
+  #hold: LeakFilter | null = null;
   #text: TextStream | null = null;
   #partial: PartialAnswer = {};
   #closed = false;
@@ -60,7 +60,7 @@ export class ModelAnswer {
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
     const iterator = chunks[Symbol.asyncIterator]();
     const { tools } = this.#run.agent;
-    this.#hold = tools.size > 0 ? new ContentHold() : null;
+    this.#hold = tools.size > 0 ? new LeakFilter() : null;
     const pump = async (): Promise<InferenceResponse> => {
       for (;;) {
         const next = await iterator.next();

@@ -40,7 +40,7 @@ export function pauseStep(run: Run, draft: StepDraft): void {
 /** Told with the last word of the run: by then the pause can be written down, whatever hooks did in between. */
 export function announcePause(run: Run): void {
   const { events, state, newApprovals } = run;
-  run.tellMessage();
+  run.emitMessage();
   if (newApprovals === null) return;
   run.newApprovals = null;
   if (events.wants('ToolApprovalRequested'))

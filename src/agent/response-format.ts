@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { isHarmless, MOST_LEVELS, parseJson, withoutFence } from '../json.ts';
 import type { ReadySchema } from '../tools/schema.ts';
-import { syntheticMessage } from './judge-step.ts';
+import { syntheticMessage } from './evaluate-step.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';

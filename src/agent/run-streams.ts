@@ -10,13 +10,13 @@ export async function* handover(
   start: (afterStep: AfterStep) => Promise<AgentState>,
 ): AsyncGenerator<AgentState, void, undefined> {
   let give: (state: AgentState | null) => void = () => {};
-  let goOn: () => void = () => {};
+  let proceed: () => void = () => {};
   let offered = new Promise<AgentState | null>((resolve) => (give = resolve));
   let given = 0;
   const ended = start((state) => {
     given += 1;
     give(state);
-    return new Promise<void>((resolve) => (goOn = resolve));
+    return new Promise<void>((resolve) => (proceed = resolve));
   });
   ended.then(
     () => give(null),
@@ -28,14 +28,14 @@ export async function* handover(
       if (state === null) break;
       offered = new Promise((resolve) => (give = resolve));
       yield state;
-      goOn();
+      proceed();
     }
     const last = await ended;
     // a run that ended before its first step still has something to say
     if (given === 0) yield last;
   } finally {
     run.handedOver = true;
-    goOn();
+    proceed();
     await ended.catch(() => {});
   }
 }

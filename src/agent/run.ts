@@ -145,7 +145,7 @@ export class Run implements CallFrame {
   }
 
   /** Told where the step is written down, in the same moment: a log has it once, whenever a process dies. */
-  tellMessage(): void {
+  emitMessage(): void {
     const { untold, events } = this;
     if (untold === null) return;
     this.untold = null;

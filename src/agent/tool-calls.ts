@@ -2,7 +2,7 @@ import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
-import { badArguments, CallDesk, needsApproval } from './call-desk.ts';
+import { badArguments, ToolCallRunner, needsApproval } from './tool-call-runner.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 import { sentence } from '../sentence.ts';
@@ -25,37 +25,38 @@ export function runCalls(run: Run, draft: StepDraft): Promise<unknown> {
 }
 
 async function settle(run: Run, draft: StepDraft, place: number): Promise<void> {
-  const desk = new CallDesk(run, draft, place);
-  const { call } = desk;
+  const runner = new ToolCallRunner(run, draft, place);
+  const { call } = runner;
   const problem = draft.problems?.[place];
   if (draft.softLanding !== null && !run.answers.has(call.id))
-    return desk.close(
+    return runner.close(
       'blocked',
       'Not run: this was the last step, kept for an answer without tools.',
     );
-  if (problem !== undefined) return desk.reject('bad_arguments', problem);
+  if (problem !== undefined) return runner.reject('bad_arguments', problem);
   const tool = run.agent.tools.get(call.name);
-  if (isLost(run, call)) return desk.reportLost();
-  if (!tool) return desk.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
-  if (draft.children?.has(call.id)) return await desk.run(tool, call.args, undefined);
+  if (isLost(run, call)) return runner.reportLost();
+  if (!tool) return runner.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
+  if (draft.children?.has(call.id)) return await runner.run(tool, call.args, undefined);
   const answer = draft.announced.size > 0 ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
-    desk.note(answer, call.args);
-    return desk.close('denied', `Denied by a person: ${answer.deny}`);
+    runner.note(answer, call.args);
+    return runner.close('denied', `Denied by a person: ${answer.deny}`);
   }
   // earlier releases kept arguments of any depth
   const recorded = draft.counted === null ? call.args : argumentsIn(call.args);
-  if (typeof recorded === 'string') return desk.reject('bad_arguments', recorded);
+  if (typeof recorded === 'string') return runner.reject('bad_arguments', recorded);
   if (answer && answer.argsHash !== argsHash(call.args))
-    return desk.close('blocked', notAsApproved(call.name));
-  const args = answer?.args === undefined ? recorded : desk.edit(answer.args);
-  if (answer) desk.note(answer, args);
+    return runner.close('blocked', notAsApproved(call.name));
+  const args = answer?.args === undefined ? recorded : runner.edit(answer.args);
+  if (answer) runner.note(answer, args);
   const waits = draft.announced.has(call.id);
   let ready: unknown;
   try {
     const checking = tool.check(args);
     const checked = checking instanceof Promise ? await run.cancellation.race(checking) : checking;
-    if (!checked.ok) return desk.reject('bad_arguments', badArguments(call.name, checked.message));
+    if (!checked.ok)
+      return runner.reject('bad_arguments', badArguments(call.name, checked.message));
     if (
       !answer &&
       (waits || (tool.needsApproval && (await needsApproval(run, tool, checked.value))))
@@ -64,9 +65,9 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
     ready = checked.value;
   } catch (error) {
     if (run.cancellation.cause) return;
-    return desk.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
+    return runner.fail({ type: 'tool', code: 'tool_failed', message: messageOf(error) });
   }
-  await desk.run(tool, args, ready);
+  await runner.run(tool, args, ready);
 }
 
 /** Begun by a process that died, and not to be begun again; an agent goes on where its own journal ends. */
@@ -80,12 +81,12 @@ function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
 export function sealOpenCalls(run: Run, draft: StepDraft): void {
   const { cause } = run.cancellation;
   for (const place of draft.openCalls) {
-    const desk = new CallDesk(run, draft, place);
-    if (isLost(run, desk.call)) desk.reportLost();
+    const runner = new ToolCallRunner(run, draft, place);
+    if (isLost(run, runner.call)) runner.reportLost();
     else if (cause?.by === 'deadline')
-      desk.close('timeout', 'Not finished: the time limit was reached.');
+      runner.close('timeout', 'Not finished: the time limit was reached.');
     else
-      desk.close(
+      runner.close(
         'aborted',
         `Not finished: ${sentence(cause?.reason ?? run.stopRequest?.reason ?? 'stopped')}`,
       );

@@ -4,7 +4,7 @@ import { ContinuationOutcome } from '../continuation/outcome.ts';
 import { StopReason } from '../continuation/stop-reason.ts';
 import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
-import type { Cut, Envelope } from './envelope.ts';
+import type { TruncatedValue, Envelope } from './envelope.ts';
 import { envelopeOf } from './envelope-of.ts';
 import { wireBytes } from './frame-budget.ts';
 
@@ -264,7 +264,7 @@ describe('the frame', () => {
     });
     const answered = payload('AgentFinished', end({ outputText: long('t') }));
     expect(answered).toMatchObject({ stop_message: 'A rule ended the run: enough.' });
-    expect((answered['last_response'] as Cut).summary.length).toBeGreaterThan(7_000);
+    expect((answered['last_response'] as TruncatedValue).summary.length).toBeGreaterThan(7_000);
   });
 
   it('a list of tools ends with how many more there are', () => {

@@ -80,8 +80,11 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
     // a nested agent does not end its parent
     if (type === 'agent.status' && event.parentAgentId !== null) return null;
     const { executionId } = event;
-    const room = budget - HEAD_BYTES - headBytes(sessionId, event);
-    const payload = fitPayload(type, found.payload(event, config, seq), room, { executionId, seq });
+    const space = budget - HEAD_BYTES - headBytes(sessionId, event);
+    const payload = fitPayload(type, found.payload(event, config, seq), space, {
+      executionId,
+      seq,
+    });
     return assembled(type, event, sessionId, seq, prev, payload);
   };
   made.set(config, map);

@@ -9,7 +9,7 @@ import {
   upTo,
 } from '../../test/setup/envelope-queues.ts';
 import type { Broadcaster } from './broadcaster.ts';
-import { jsonBytes } from './waiting-line.ts';
+import { jsonBytes } from './envelope-buffer.ts';
 
 describe('sending', () => {
   it('push returns before anything is sent, and what came together goes out together', async () => {

@@ -10,7 +10,7 @@ import {
 import { isLast, type Envelope } from './envelope.ts';
 import { refusesAll, TransportGate, type GateGuest } from './transport-gate.ts';
 import { quietTimer, TransportCall, type Timer } from './transport-call.ts';
-import { WaitingLine } from './waiting-line.ts';
+import { EnvelopeBuffer } from './envelope-buffer.ts';
 
 export interface BroadcastStats {
   /** Envelopes that wait or are on their way now. */
@@ -60,7 +60,7 @@ const LAST_WORD_TRIES = 3;
  */
 export class EnvelopeQueue {
   readonly #options: QueueOptions;
-  readonly #line: WaitingLine;
+  readonly #line: EnvelopeBuffer;
   readonly #call: TransportCall;
   readonly #gate: TransportGate;
   readonly #guest: GateGuest;
@@ -83,7 +83,7 @@ export class EnvelopeQueue {
   constructor(options: QueueOptions) {
     this.#options = options;
     const { broadcaster, channel, queueSize, callTimeoutMs = 10_000 } = options;
-    this.#line = new WaitingLine(queueSize);
+    this.#line = new EnvelopeBuffer(queueSize);
     this.#call = new TransportCall(broadcaster, channel, callTimeoutMs);
     this.#gate = TransportGate.of(broadcaster, this.#report);
     this.#guest = {

@@ -6,7 +6,7 @@ import type { FinishReason } from '../inference/inference-driver.ts';
 import type { JsonValue } from '../json.ts';
 
 /** A value that did not fit into a frame: its beginning, and the name under which the whole can be fetched. */
-export interface Cut {
+export interface TruncatedValue {
   readonly summary: string;
   readonly ref: string;
 }
@@ -35,7 +35,7 @@ export interface EnvelopePayloads {
   readonly 'agent.message': {
     readonly message_id: string;
     readonly role: 'user' | 'assistant';
-    readonly content: string | Cut;
+    readonly content: string | TruncatedValue;
     readonly step: number;
   };
   readonly 'agent.step.started': {
@@ -61,7 +61,7 @@ export interface EnvelopePayloads {
     readonly tool_call_id: string;
     readonly args_summary: string;
     /** With `includeToolArgs`. */
-    readonly args?: JsonValue | Cut;
+    readonly args?: JsonValue | TruncatedValue;
   };
   readonly 'agent.tool.completed': {
     readonly tool: string;
@@ -69,15 +69,15 @@ export interface EnvelopePayloads {
     readonly success: boolean;
     readonly error: string | null;
     readonly duration_ms: number;
-    readonly result_summary: string | Cut;
+    readonly result_summary: string | TruncatedValue;
     /** Of a call that did not run: nothing else has told them. */
     readonly args_summary?: string;
-    readonly args?: JsonValue | Cut;
+    readonly args?: JsonValue | TruncatedValue;
   };
   readonly 'agent.approval.requested': {
     readonly tool: string;
     readonly tool_call_id: string;
-    readonly args: JsonValue | Cut;
+    readonly args: JsonValue | TruncatedValue;
     /** Names the recorded arguments, hidden parts included; an answer repeats it. Absent in logs of release 0.1.0. */
     readonly args_hash?: string;
     readonly args_summary: string;
@@ -89,7 +89,7 @@ export interface EnvelopePayloads {
     readonly should_continue: boolean;
     readonly stop_reason: StopReason | null;
     readonly resolved_by: string;
-    readonly evaluations: readonly WireEvaluation[] | Cut;
+    readonly evaluations: readonly WireEvaluation[] | TruncatedValue;
   };
   readonly 'agent.stream.chunk': {
     readonly message_id: string;
@@ -121,7 +121,7 @@ export interface StopPayload {
   /** What would let it go on. */
   readonly remedy: Remedy | null;
   readonly error_message: string | null;
-  readonly last_response: string | Cut | null;
+  readonly last_response: string | TruncatedValue | null;
 }
 
 export type EnvelopeType = keyof EnvelopePayloads;

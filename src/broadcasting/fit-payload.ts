@@ -1,4 +1,4 @@
-import type { Cut, Envelope, EnvelopeType, WireEvaluation } from './envelope.ts';
+import type { TruncatedValue, Envelope, EnvelopeType, WireEvaluation } from './envelope.ts';
 import { refOf, type RefField } from './envelope-ref.ts';
 import { fitText, surelyFits, wireBytes } from './frame-budget.ts';
 import { jsonText } from './wire-text.ts';
@@ -18,13 +18,13 @@ type Shorten = (value: never, bytes: number, place: Place) => unknown;
 
 const cut =
   (field: RefField, textOf: (value: never, max: number) => string): Shorten =>
-  (value, bytes, { executionId, seq }): Cut => {
+  (value, bytes, { executionId, seq }): TruncatedValue => {
     const ref = refOf(executionId, seq, field);
-    const room = Math.max(LEAST_BYTES, bytes - CUT_BYTES - wireBytes(ref));
-    return { summary: fitText(textOf(value, room), room), ref };
+    const space = Math.max(LEAST_BYTES, bytes - CUT_BYTES - wireBytes(ref));
+    return { summary: fitText(textOf(value, space), space), ref };
   };
 
-const plainText = (value: string | Cut): string =>
+const plainText = (value: string | TruncatedValue): string =>
   typeof value === 'string' ? value : value.summary;
 
 const voices = (evaluations: readonly WireEvaluation[]): string =>
@@ -42,8 +42,8 @@ const shortRemedy: Shorten = (remedy: { readonly text: string }, bytes) => ({
 
 /** As many names as fit, and how many there are besides. */
 const shortList: Shorten = (names: readonly string[], bytes) => {
-  let room = Math.max(LEAST_BYTES, bytes - 40);
-  const kept = names.findIndex((name) => (room -= wireBytes(name) + 1) < 0);
+  let space = Math.max(LEAST_BYTES, bytes - 40);
+  const kept = names.findIndex((name) => (space -= wireBytes(name) + 1) < 0);
   return kept === -1 ? names : [...names.slice(0, kept), `… ${names.length - kept} more`];
 };
 

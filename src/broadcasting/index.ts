@@ -13,7 +13,7 @@ export {
 } from './broadcasters/memory.ts';
 export {
   channelOf,
-  type Cut,
+  type TruncatedValue,
   type Envelope,
   type EnvelopeOf,
   type EnvelopePayloads,
@@ -28,20 +28,20 @@ export type { Drop, TransportChange } from './delivery-reports.ts';
 export type { BroadcastStats, DeliveryOptions } from './envelope-queue.ts';
 export { readRef } from './envelope-ref.ts';
 export { readRefill, type RefillOptions } from './refill.ts';
-export { sseEndpoint, type SseEndpoint, type SseEndpointOptions } from './sse-endpoint.ts';
-export type { SsePlace } from './sse-frame.ts';
+export { sseEndpoint, type SseEndpoint, type SseEndpointOptions } from './sse/sse-endpoint.ts';
+export type { SsePlace } from './sse/sse-frame.ts';
 export {
   sseHub,
   type SseCounters,
   type SseHub,
   type SseHubOptions,
   type SseOpenOptions,
-} from './sse-hub.ts';
-export type { SseLog } from './sse-reader.ts';
+} from './sse/sse-hub.ts';
+export type { SseLog } from './sse/sse-reader.ts';
 export {
   refEndpoint,
   refillEndpoint,
   type OwnerHook,
   type SessionEndpoint,
   type SessionEndpointOptions,
-} from './sse-request.ts';
+} from './sse/sse-request.ts';

@@ -4,7 +4,7 @@ import type { AgentEventType, EventOf } from '../events/agent-event.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
-import type { Cut, EnvelopePayloads, EnvelopeType } from './envelope.ts';
+import type { TruncatedValue, EnvelopePayloads, EnvelopeType } from './envelope.ts';
 import { refOf } from './envelope-ref.ts';
 import { pausePayload, stopMessage } from './stop-message.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
@@ -131,7 +131,7 @@ function resultSummary(
   max: number,
   executionId: string,
   seq: number,
-): string | Cut {
+): string | TruncatedValue {
   const text = typeof result === 'string' ? result : jsonText(result, max);
   if (text.length <= max) return text;
   return { summary: clip(text, max), ref: refOf(executionId, seq, 'result') };

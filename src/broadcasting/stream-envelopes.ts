@@ -7,7 +7,7 @@ import { envelopeBudget, HEAD_BYTES, splitText, wireBytes } from './frame-budget
 /** Of the payload of a chunk without its text, and of the ids of the agents. */
 const CHUNK_BYTES = 300;
 /** However small the frames are, a text has to get on. */
-const LEAST_ROOM = 100;
+const LEAST_SPACE = 100;
 
 /** A text on its way: what was sent of it. */
 interface OpenText {
@@ -27,7 +27,7 @@ interface OpenText {
 /** Chunks and deltas: they have no number, and the finished message or call supersedes them. */
 export class StreamEnvelopes {
   readonly #sessionId: string;
-  readonly #room: number;
+  readonly #space: number;
   /** By agent: nested ones speak at the same time. */
   readonly #open: Map<string, OpenText> = new Map();
 
@@ -36,9 +36,9 @@ export class StreamEnvelopes {
     { frameBytes }: BroadcastSettings,
   ) {
     const ids = wireBytes(sessionId) + wireBytes(executionId);
-    const room = envelopeBudget(frameBytes) - HEAD_BYTES - CHUNK_BYTES - ids;
+    const space = envelopeBudget(frameBytes) - HEAD_BYTES - CHUNK_BYTES - ids;
     this.#sessionId = sessionId;
-    this.#room = Math.max(LEAST_ROOM, room);
+    this.#space = Math.max(LEAST_SPACE, space);
   }
 
   chunk(event: EventOf<'StreamChunk'>, push: (envelope: Envelope) => void): void {
@@ -127,6 +127,6 @@ export class StreamEnvelopes {
 
   /** Null for one that fits as it is, which is nearly always. */
   #pieces(content: string): readonly string[] | null {
-    return content.length * 7 <= this.#room ? null : splitText(content, this.#room);
+    return content.length * 7 <= this.#space ? null : splitText(content, this.#space);
   }
 }

@@ -36,7 +36,7 @@ export class TransportCall {
     if (typeof calling?.then !== 'function') return done(null);
     this.#done = done;
     this.#began = performance.now();
-    this.#watch ??= quietTimer(this.#look, this.#timeoutMs);
+    this.#watch ??= quietTimer(this.#check, this.#timeoutMs);
     // a call that was given up may still end, and has nothing more to say
     calling.then(
       () => this.#done === done && this.#end(null),
@@ -73,13 +73,13 @@ export class TransportCall {
     done?.(failure);
   }
 
-  readonly #look = (): void => {
+  readonly #check = (): void => {
     this.#watch = null;
     if (this.#done === null) return;
     const left = this.#began + this.#timeoutMs - performance.now();
     // timers may fire a little early
     if (left > 1) {
-      this.#watch = quietTimer(this.#look, left);
+      this.#watch = quietTimer(this.#check, left);
       return;
     }
     const message = `${this.#broadcaster.name} did not answer within ${this.#timeoutMs} ms.`;

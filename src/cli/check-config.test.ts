@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../agent/agent.ts';
-import { memoryStore } from '../sessions/stores/memory.ts';
+import { memoryStore } from '../sessions/stores/memory/index.ts';
 import { checkedConfig, entriesOf } from './check-config.ts';
 import { defineConfig } from './config.ts';
 

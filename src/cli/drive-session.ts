@@ -9,7 +9,7 @@ import { followSession } from './follow-session.ts';
 import { shortId } from './format.ts';
 import { giveAnswer } from './give-answer.ts';
 import { holdOutput, type HeldOutput } from './hold-output.ts';
-import { liveOutput } from './live-output.ts';
+import { liveOutput } from './run-reporter.ts';
 import type { Project } from './project.ts';
 import { printEnding } from './run-ending.ts';
 

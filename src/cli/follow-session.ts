@@ -1,9 +1,9 @@
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionEvent } from '../sessions/session-worker.ts';
-import type { LiveOutput } from './live-output.ts';
+import type { RunReporter } from './run-reporter.ts';
 
 /** How often the log is read where nothing is heard: the work may go on in another process. */
-const LOOK_MS = 400;
+const POLL_MS = 400;
 const PAGE = 200;
 
 export interface Follower {
@@ -20,7 +20,7 @@ export async function followSession(
   runtime: SessionRuntime,
   place: { readonly sessionId: string; readonly owner: string },
   from: { readonly executionId: string; readonly after: number },
-  output: Pick<LiveOutput, 'event'>,
+  output: Pick<RunReporter, 'event'>,
 ): Promise<Follower> {
   const { sessionId, owner } = place;
   const { executionId } = from;
@@ -59,8 +59,8 @@ export async function followSession(
     void queue(() => take(event));
   });
   const timer = setInterval(() => {
-    if (performance.now() - heardAt >= LOOK_MS) void queue(readLog);
-  }, LOOK_MS);
+    if (performance.now() - heardAt >= POLL_MS) void queue(readLog);
+  }, POLL_MS);
   return {
     catchUp: () => queue(readLog),
     async leave() {

@@ -1,13 +1,13 @@
-import type { LiveOutput } from './live-output.ts';
+import type { RunReporter } from './run-reporter.ts';
 
-export interface HeldOutput extends LiveOutput {
+export interface HeldOutput extends RunReporter {
   /** From here on events wait; what it returns shows them. */
   hold(): () => void;
 }
 
 /** Keeps events back while a person is asked: they would be written over the question. */
-export function holdOutput(output: LiveOutput): HeldOutput {
-  let waiting: (readonly [...Parameters<LiveOutput['event']>])[] | null = null;
+export function holdOutput(output: RunReporter): HeldOutput {
+  let waiting: (readonly [...Parameters<RunReporter['event']>])[] | null = null;
   return {
     event: (...event) => void (waiting?.push(event) ?? output.event(...event)),
     note: (line) => output.note(line),

@@ -4,7 +4,7 @@ import type { ExecutionQueue } from '../sessions/execution-queue.ts';
 import { checkedLeaseTimes } from '../sessions/lease-keeper.ts';
 import { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { sqliteStore } from '../sessions/stores/sqlite.ts';
+import { sqliteStore } from '../sessions/stores/sqlite/index.ts';
 import { entriesOf } from './check-config.ts';
 import { commandName } from './cli-context.ts';
 import type { CliIo } from './cli-io.ts';

@@ -11,7 +11,7 @@ import { textTable } from './text-table.ts';
 import { sentence } from '../sentence.ts';
 
 /** In order of precedence; shapes first, as in the console. */
-const rungs: readonly {
+const groups: readonly {
   readonly decision: ContinuationDecision;
   readonly glyph: string;
   readonly name: string;
@@ -43,7 +43,7 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
       WORK: workText(step),
       TOKENS: countText(step.inputTokens + step.outputTokens),
       COST: costText(step.cost),
-      VERDICT: verdictText(step),
+      VERDICT: outcomeText(step),
     };
     return shown.map(({ title }) => cells[title] ?? '');
   });
@@ -55,7 +55,7 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
 }
 
 const styleOf = (outcome: ContinuationOutcomeJSON | null) =>
-  rungs.find(({ decision }) => decision === outcome?.decision)?.style ?? null;
+  groups.find(({ decision }) => decision === outcome?.decision)?.style ?? null;
 
 function workText({ type, bars, waitMs, softLanding }: TraceStep): string {
   const tools = timesEach(bars.filter(({ kind }) => kind === 'tool').map(barText));
@@ -86,28 +86,29 @@ function modelText(type: TraceStep['type'], model: TraceBar | undefined): string
   return 'model answered';
 }
 
-function verdictText({ outcome, type }: TraceStep): string {
+function outcomeText({ outcome, type }: TraceStep): string {
   if (!outcome) return type === 'waiting' ? 'waits, no verdict yet' : 'no verdict yet';
   const { shouldContinue, stopReason, resolvedBy } = outcome;
   return `${shouldContinue ? 'goes on' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
 }
 
 /** Every voice of a verdict in order of precedence, with its numbers; the decisive one is marked. */
-export function voiceLines(outcome: ContinuationOutcomeJSON, paint: Paint): string[] {
+export function evaluationLines(outcome: ContinuationOutcomeJSON, paint: Paint): string[] {
   const width = Math.max(...outcome.evaluations.map(({ criterion }) => criterion.length), 0);
   const lines: string[] = [];
   let isOutranked = false;
-  for (const { decision, glyph, name, style } of rungs) {
-    const voices = outcome.evaluations
-      .filter((voice) => voice.decision === decision)
+  for (const { decision, glyph, name, style } of groups) {
+    const evaluations = outcome.evaluations
+      .filter((evaluation) => evaluation.decision === decision)
       .toSorted(byRank);
     // that nobody forbade is part of the reason; whom nobody needed to ask is not
-    if (voices.length === 0 && !isOutranked) lines.push(paint('dim', `  ${glyph} ${name}: nobody`));
-    for (const voice of voices) {
-      const isDecisive = !isOutranked && voice.criterion === outcome.resolvedBy;
+    if (evaluations.length === 0 && !isOutranked)
+      lines.push(paint('dim', `  ${glyph} ${name}: nobody`));
+    for (const evaluation of evaluations) {
+      const isDecisive = !isOutranked && evaluation.criterion === outcome.resolvedBy;
       const mark = isDecisive ? paint('bold', '→') : ' ';
       const label = `${glyph} ${name.padEnd(10)}`;
-      const said = `${voice.criterion.padEnd(width)}  ${oneLine(voice.reason, 200)}${meterText(voice)}`;
+      const said = `${evaluation.criterion.padEnd(width)}  ${oneLine(evaluation.reason, 200)}${meterText(evaluation)}`;
       lines.push(`${mark} ${paint(style, label)}  ${isDecisive ? paint('bold', said) : said}`);
     }
     if (outcome.decision === decision) isOutranked = true;
@@ -130,7 +131,7 @@ function meterText({ context, reason }: ContinuationEvaluation): string {
 }
 
 /** "Went on because …" of a step that led to another. */
-export const wentOnLine = (outcome: ContinuationOutcomeJSON): string | null => {
+export const continuedLine = (outcome: ContinuationOutcomeJSON): string | null => {
   const text = wentOnBecause(outcome);
   return text === null ? null : sentence(oneLine(text, 1_000));
 };

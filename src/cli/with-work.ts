@@ -15,7 +15,7 @@ export interface WorkOptions {
 interface Work {
   readonly sessionId: string;
   /** The session whose execution goes on; left out where a new one begins. */
-  readonly goesOn?: Session;
+  readonly resumed?: Session;
   /** Asks for the work. */
   begin(executionId: string): Promise<{ readonly executionId: string | null }>;
 }
@@ -29,11 +29,11 @@ export function withWork(
   return withProject(
     context,
     async (project) => {
-      const { sessionId, goesOn, begin } = await plan(project);
+      const { sessionId, resumed, begin } = await plan(project);
       if (isDetached) return accepted(context, sessionId, (await begin(uuid())).executionId);
       return driveSession(context, project, {
         sessionId,
-        ...(goesOn && { from: await logPlace(project, goesOn) }),
+        ...(resumed && { from: await logPlace(project, resumed) }),
         begin,
         // on a terminal text comes as it is made; a pipe gets whole answers unless it wants the same
         isStreamed: stream ?? context.io.stdout.isTTY,

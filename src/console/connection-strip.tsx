@@ -1,11 +1,11 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { SourceError } from '../ui/sources/source-error.ts';
 import { Glyph } from './glyphs.tsx';
-import type { SessionDeskState } from './use-session-desk.ts';
+import type { ActiveSession } from './use-active-session.ts';
 
 export interface ConnectionStripProps {
   /** Null where no session is open. */
-  readonly desk: Pick<SessionDeskState, 'session' | 'status' | 'problem'> | null;
+  readonly active: Pick<ActiveSession, 'session' | 'status' | 'problem'> | null;
   /** The server answers requests. */
   readonly isOnline: boolean;
   readonly onRetry: () => void;
@@ -16,16 +16,17 @@ const patienceMs = 800;
 
 /** What is not live says so: above what may be old, with what is safe and one way on. */
 export function ConnectionStrip({
-  desk,
+  active,
   isOnline,
   onRetry,
 }: ConnectionStripProps): ReactElement | null {
-  const isLost = desk ? desk.session.connection === 'offline' : !isOnline;
+  const isLost = active ? active.session.connection === 'offline' : !isOnline;
   // a page that has nothing to show says so itself
-  const isTold = desk?.problem && (desk.problem.isNotFound || desk.session.messages.length === 0);
+  const isTold =
+    active?.problem && (active.problem.isNotFound || active.session.messages.length === 0);
   const isShown = useLasting(isLost && !isTold, patienceMs);
   if (!isShown) return null;
-  const error = desk?.session.error ?? null;
+  const error = active?.session.error ?? null;
   const isFinal = SourceError.is(error) && error.isFinal;
   return (
     <div className="strip strip-warn" role="alert">
@@ -36,8 +37,8 @@ export function ConnectionStrip({
           error.message
         ) : (
           <>
-            {desk && safeText(desk.status === 'processing', isOnline)}
-            Reconnecting{desk ? '; what you miss is filled in.' : '.'}
+            {active && safeText(active.status === 'processing', isOnline)}
+            Reconnecting{active ? '; what you miss is filled in.' : '.'}
           </>
         )}
       </p>

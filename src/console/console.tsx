@@ -13,14 +13,14 @@ import { stepPosition } from './step-position.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionMain } from './session-main.tsx';
 import { StartView } from './start-view.tsx';
-import { sentenceOf } from './stop-text.ts';
+import { sentenceOf } from './banner-text.ts';
 import { useTheme } from './theme.ts';
 import { TopBar } from './top-bar.tsx';
 import { useFold } from './use-fold.ts';
 import { useKeys } from './use-keys.ts';
 import { useRouteFocus } from './use-route-focus.ts';
 import { useServerInfo } from './use-server-info.ts';
-import { useSessionDesk } from './use-session-desk.ts';
+import { useActiveSession } from './use-active-session.ts';
 import { useSessionWork } from './use-session-work.ts';
 import { useSessions } from './use-sessions.ts';
 import { ViewBoundary } from './view-boundary.tsx';
@@ -48,8 +48,8 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
     [retryWork, refresh],
   );
   const execution = route.view === 'trace' ? route.execution : null;
-  const desk = useSessionDesk(api, sessionId, { execution, known: work.made });
-  const { session, detail, status } = desk;
+  const active = useActiveSession(api, sessionId, { execution, known: work.made });
+  const { session, detail, status } = active;
 
   // what happens in the open session changes the list
   const news = [sessionId, status, session.approvals.length, session.stop?.timestamp].join();
@@ -60,7 +60,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   }, [refresh, news]);
   const listed = sessions.sessions?.find(({ id }) => id === sessionId) ?? null;
   const { approvals, stop } = session;
-  const { problem, trace } = desk;
+  const { problem, trace } = active;
   const step = trace?.status === 'processing' ? trace.totals.steps.used + 1 : null;
   const head = useMemo(
     () => sessionHead(sessionId, { detail, status, approvals, stop, problem, step }, listed),
@@ -89,7 +89,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
   const retry = (): void => {
     setRound(round + 1);
     refresh();
-    desk.retry();
+    active.retry();
   };
   if (!info && infoProblem?.isUnreachable)
     return (
@@ -123,9 +123,9 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
         onTheme={toggle}
         theme={theme}
       >
-        {route.view === 'trace' && desk.chosen && (
+        {route.view === 'trace' && active.chosen && (
           <ExecutionPicker
-            trace={desk.chosen}
+            trace={active.chosen}
             onPick={(id) => go(traceHref(route.sessionId, null, id))}
           />
         )}
@@ -143,7 +143,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
       />
       <main id="main" tabIndex={-1}>
         <ConnectionStrip
-          desk={sessionId === null ? null : desk}
+          active={sessionId === null ? null : active}
           isOnline={isOnline}
           onRetry={retry}
         />
@@ -155,9 +155,9 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
             <SessionMain
               key={route.sessionId}
               route={route}
-              desk={desk}
+              active={active}
               agent={agent}
-              onFork={(number) => work.forkAt(stepPosition(number, desk))}
+              onFork={(number) => work.forkAt(stepPosition(number, active))}
               onNewMessage={() => {
                 toComposer();
                 go(chatHref(route.sessionId));
@@ -174,7 +174,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
         status={words}
         // the chat tells these itself, beside the answers
         approvals={route.view === 'chat' ? [] : approvals.map(({ tool }) => tool)}
-        stop={route.view !== 'chat' && desk.trace?.stop ? sentenceOf(desk.trace.stop) : null}
+        stop={route.view !== 'chat' && active.trace?.stop ? sentenceOf(active.trace.stop) : null}
       />
       {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
       {dialog === 'info' && (

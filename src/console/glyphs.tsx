@@ -104,7 +104,7 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
 };
 
 /** In order of precedence. */
-export const voiceGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = {
+export const decisionGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = {
   forbid: 'forbid',
   request: 'request',
   stop: 'allowStop',

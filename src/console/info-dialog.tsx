@@ -3,7 +3,7 @@ import type { AgentInfo, ServerInfo, SessionDetail } from '../server/api.ts';
 import { countText } from '../trace/number-text.ts';
 import { Dialog } from './dialog.tsx';
 import { Glyph } from './glyphs.tsx';
-import { limitText } from './trace/voice-meter.ts';
+import { limitText } from './trace/limit-meter.ts';
 
 export interface InfoDialogProps {
   readonly info: ServerInfo | null;

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '../server/api.ts';
 import type { OpenSession } from './session-pages.ts';
-import { statusWords } from './status-words.ts';
-import type { SessionDeskState } from './use-session-desk.ts';
+import { statusWords } from './status-text.ts';
+import type { ActiveSession } from './use-active-session.ts';
 
 export interface SessionHead {
   readonly heading: string | null;
@@ -15,14 +15,14 @@ export interface SessionHead {
 /** What stands in the bar and in the title of the window. The list often knows it before the session is read. */
 export function sessionHead(
   sessionId: string | null,
-  desk: Pick<SessionDeskState, 'detail' | 'status' | 'problem'> &
-    Pick<SessionDeskState['session'], 'approvals' | 'stop'> & {
+  active: Pick<ActiveSession, 'detail' | 'status' | 'problem'> &
+    Pick<ActiveSession['session'], 'approvals' | 'stop'> & {
       /** The number of the step at work, as the view says it; null while it is not known. */
       readonly step: number | null;
     },
   listed: SessionSummary | null,
 ): SessionHead {
-  const { detail, status, approvals, stop, problem, step } = desk;
+  const { detail, status, approvals, stop, problem, step } = active;
   if (sessionId === null) return { heading: 'New session', words: null, agent: null, open: null };
   if (problem?.isNotFound)
     return { heading: 'Session not found', words: null, agent: null, open: null };
@@ -43,9 +43,9 @@ export function sessionHead(
 
 /** In the words of the list, so that a row reads the same before and after the list is read again. */
 function reasonOf(
-  status: SessionDeskState['status'],
+  status: ActiveSession['status'],
   words: string,
-  approvals: SessionDeskState['session']['approvals'],
+  approvals: ActiveSession['session']['approvals'],
   step: number | null,
 ): Pick<OpenSession, 'reason' | 'isWhole'> {
   const [first] = approvals;

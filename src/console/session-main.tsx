@@ -4,11 +4,11 @@ import { ChatView } from './chat/chat-view.tsx';
 import { NoSteps, NotFound, Problem, ServerGone } from './empty-state.tsx';
 import { go, traceHref, type Route } from './route.ts';
 import { TraceView } from './trace/trace-view.tsx';
-import type { SessionDeskState } from './use-session-desk.ts';
+import type { ActiveSession } from './use-active-session.ts';
 
 export interface SessionMainProps {
   readonly route: Extract<Route, { readonly sessionId: string }>;
-  readonly desk: SessionDeskState;
+  readonly active: ActiveSession;
   readonly agent: AgentInfo | null;
   readonly onFork: (step: number) => void;
   readonly onNewMessage: () => void;
@@ -17,9 +17,9 @@ export interface SessionMainProps {
 
 /** The chat or the trace of a session, or why there is none. */
 export function SessionMain(props: SessionMainProps): ReactElement {
-  const { route, desk, agent } = props;
-  const { detail, problem, chosen, grant, grantState } = desk;
-  const isKnown = detail !== null || desk.session.messages.length > 0;
+  const { route, active, agent } = props;
+  const { detail, problem, chosen, grant, grantState } = active;
+  const isKnown = detail !== null || active.session.messages.length > 0;
   if (problem?.isNotFound) return <NotFound />;
   if (problem && !isKnown)
     return problem.isUnreachable ? (
@@ -31,11 +31,11 @@ export function SessionMain(props: SessionMainProps): ReactElement {
   if (route.view === 'chat')
     return (
       <ChatView
-        session={desk.session}
+        session={active.session}
         agent={agent}
         detail={detail}
-        trace={desk.trace}
-        fetchRef={desk.fetchRef}
+        trace={active.trace}
+        fetchRef={active.fetchRef}
         onOpenStep={(step) => go(traceHref(sessionId, step))}
         onGrant={grant}
         onResume={() => grant(null)}
@@ -55,7 +55,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
       onResume={() => grant(null)}
       onNewMessage={props.onNewMessage}
       onFork={props.onFork}
-      onEarlier={desk.earlier}
+      onEarlier={active.earlier}
       grantState={grantState}
     />
   );

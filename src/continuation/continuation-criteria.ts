@@ -163,7 +163,7 @@ function ask<S>(
   try {
     const answer: unknown = criterion.evaluate(state, context);
     // built-in criteria answer in full, and rarely with a stop reason
-    if (isFullVoice(answer, criterion.name)) return answer;
+    if (isFullEvaluation(answer, criterion.name)) return answer;
     if (isDecision(answer)) return ContinuationEvaluation.fromDecision(criterion.name, answer);
     if (isRecord(answer) && isDecision(answer['decision']))
       return completed(criterion.name, answer);
@@ -176,7 +176,7 @@ function ask<S>(
   }
 }
 
-function isFullVoice(answer: unknown, name: string): answer is ContinuationEvaluation {
+function isFullEvaluation(answer: unknown, name: string): answer is ContinuationEvaluation {
   if (typeof answer !== 'object' || answer === null) return false;
   const { criterion, decision, reason, context, stopReason } = answer as ContinuationEvaluation;
   return (

@@ -6,7 +6,7 @@ import {
   openDatabase,
   type SqliteDatabase,
   type SqliteValue,
-} from '../sessions/stores/sqlite-database.ts';
+} from '../sessions/stores/sqlite/sqlite-database.ts';
 import { isoDay } from './data/dates.ts';
 import { fillOnce } from './data/fill.ts';
 import { sentence } from '../sentence.ts';

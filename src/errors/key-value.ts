@@ -1,6 +1,6 @@
 import { Block, Quoted, Run, Until } from './hiding.ts';
 import { keyBefore, type SecretKey } from './key-before.ts';
-import { found, matchEnd, REDACTED, type Reading, type Verdict } from './reading.ts';
+import { found, matchEnd, REDACTED, type Reading, type ScanResult } from './reading.ts';
 import { isReference, looksSecret } from './secret-words.ts';
 
 /** What is longer is no word. */
@@ -32,7 +32,7 @@ const scheme =
   /^(?:basic|bearer|token|negotiate|ntlm|apikey|key|bot|ssws|dpop|geniekey|(digest|aws4-hmac-sha256|hmac\S*|signature|oauth|hawk|mac))$/i;
 
 /** A separator stands at `at`: is there the name of a secret before it, and a value behind it? */
-export function judgeKeyValue(reading: Reading, at: number, separator: string): Verdict {
+export function judgeKeyValue(reading: Reading, at: number, separator: string): ScanResult {
   const { text } = reading;
   const behind = at + separator.length;
   const next = text.charAt(behind);
@@ -44,7 +44,12 @@ export function judgeKeyValue(reading: Reading, at: number, separator: string): 
   return judgeValue(reading, key, separator, behind);
 }
 
-function judgeValue(reading: Reading, key: SecretKey, separator: string, behind: number): Verdict {
+function judgeValue(
+  reading: Reading,
+  key: SecretKey,
+  separator: string,
+  behind: number,
+): ScanResult {
   const { text, isEnd } = reading;
   const isArrow = separator === '=' && text[behind] === '>';
   const start = matchEnd(emphasis, text, isArrow ? behind + 1 : behind);
@@ -64,7 +69,7 @@ function judgeValue(reading: Reading, key: SecretKey, separator: string, behind:
 }
 
 /** `<password>…</password>`; in a manual `<password>` stands for one. */
-function judgeTag({ text, isEnd }: Reading, begin: number): Verdict {
+function judgeTag({ text, isEnd }: Reading, begin: number): ScanResult {
   const end = matchEnd(tagText, text, begin);
   if (end - begin > LONGEST_WORD) return found(begin, new Run(tagBody, nothing));
   if (end === text.length && !isEnd) return null;
@@ -72,7 +77,7 @@ function judgeTag({ text, isEnd }: Reading, begin: number): Verdict {
 }
 
 /** Undefined where no quote stands. */
-function judgeQuoted({ text, isEnd }: Reading, key: SecretKey, at: number): Verdict | undefined {
+function judgeQuoted({ text, isEnd }: Reading, key: SecretKey, at: number): ScanResult | undefined {
   const begin = matchEnd(literalPrefix, text, at);
   const end = matchEnd(opening, text, begin);
   if (end === begin) {
@@ -90,7 +95,7 @@ function judgeQuoted({ text, isEnd }: Reading, key: SecretKey, at: number): Verd
 }
 
 /** A list or an object. In a sentence a bracket may be that of a link. */
-function judgeBrackets({ text, isEnd }: Reading, key: SecretKey, begin: number): Verdict {
+function judgeBrackets({ text, isEnd }: Reading, key: SecretKey, begin: number): ScanResult {
   if (text.startsWith(REDACTED, begin)) return begin + REDACTED.length;
   const inner = matchEnd(space, text, begin + 1);
   if (inner === text.length && !isEnd && inner - begin < MOST_BLANKS) return null;
@@ -105,7 +110,7 @@ function judgeBrackets({ text, isEnd }: Reading, key: SecretKey, begin: number):
 const isCompound = (name: string): boolean => /[-_.]|[a-z][A-Z]/.test(name);
 
 /** `key:` at the end of a line of YAML, and what belongs to it in the lines below. */
-function judgeBlock({ text, floor, isEnd }: Reading, key: SecretKey, begin: number): Verdict {
+function judgeBlock({ text, floor, isEnd }: Reading, key: SecretKey, begin: number): ScanResult {
   const indent = indentOf(text, floor, key);
   if (indent < 0) return begin;
   const next = matchEnd(/\r?\n/y, text, begin);
@@ -121,7 +126,7 @@ function judgeBlock({ text, floor, isEnd }: Reading, key: SecretKey, begin: numb
   return line.search(/\S/) > indent && isEntry ? blockFound(begin, indent) : begin;
 }
 
-const blockFound = (at: number, indent: number): Verdict => ({
+const blockFound = (at: number, indent: number): ScanResult => ({
   ...found(at, new Block(indent)),
   mark: ` ${REDACTED}`,
 });
@@ -135,7 +140,7 @@ function indentOf(text: string, floor: number, { start, quote }: SecretKey): num
 }
 
 /** `KEY=value`, in an environment, a query or a call. */
-function judgeAssigned(reading: Reading, key: SecretKey, begin: number): Verdict {
+function judgeAssigned(reading: Reading, key: SecretKey, begin: number): ScanResult {
   const { text, isEnd } = reading;
   const end = matchEnd(assigned, text, begin);
   const value = text.slice(begin, end);
@@ -154,14 +159,14 @@ function judgeWord(
   key: SecretKey,
   begin: number,
   isAssignment: boolean,
-): Verdict {
+): ScanResult {
   const { text, floor, isEnd } = reading;
   const end = matchEnd(word, text, begin);
   const value = text.slice(begin, end);
   if (value === '') return begin;
   const isOpen = end === text.length && !isEnd && value.length <= LONGEST_WORD;
   if (isOpen) return null;
-  const run = (): Verdict => found(begin, new Run(wordBody, joint));
+  const run = (): ScanResult => found(begin, new Run(wordBody, joint));
   if (value.length > LONGEST_WORD) return run();
   if (/cookies?$/i.test(key.name) && value.includes('='))
     return found(begin, new Until(isInQuotes(text, key) ? lineOrQuoteEnd : lineEnd));
@@ -191,7 +196,12 @@ const isInQuotes = (text: string, { start }: SecretKey): boolean =>
   /["'`]/.test(text.charAt(start - 1));
 
 /** `Authorization: Basic …` */
-function judgeCredentials(reading: Reading, key: SecretKey, begin: number, end: number): Verdict {
+function judgeCredentials(
+  reading: Reading,
+  key: SecretKey,
+  begin: number,
+  end: number,
+): ScanResult {
   const { text, isEnd } = reading;
   const name = text.slice(begin, end);
   const next = matchEnd(blanks, text, end);

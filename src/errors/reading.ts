@@ -22,7 +22,7 @@ export interface Found {
 }
 
 /** A secret, or the place from which to look on; null while only more text can tell. */
-export type Verdict = Found | number | null;
+export type ScanResult = Found | number | null;
 
 export const found = (from: number, hiding: Hiding | null, to: number = from): Found => ({
   from,

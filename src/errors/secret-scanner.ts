@@ -1,6 +1,6 @@
 import type { Hiding } from './hiding.ts';
 import { judgeKeyValue } from './key-value.ts';
-import type { Reading, Verdict } from './reading.ts';
+import type { Reading, ScanResult } from './reading.ts';
 import {
   judgeAddress,
   judgeBasic,
@@ -132,16 +132,16 @@ export class SecretScanner implements TextStream {
       trigger.lastIndex = this.#at;
       const match = trigger.exec(this.#text);
       if (match === null) break;
-      const verdict = this.#judge(match[0], match.index, isEnd);
-      if (verdict === null) {
+      const result = this.#judge(match[0], match.index, isEnd);
+      if (result === null) {
         this.#at = match.index;
         return output + this.#show(match.index);
       }
-      if (typeof verdict === 'number') this.#at = Math.max(verdict, match.index + 1);
+      if (typeof result === 'number') this.#at = Math.max(result, match.index + 1);
       else {
-        output += this.#show(verdict.from) + verdict.mark;
-        this.#shown = this.#at = this.#floor = verdict.to;
-        this.#hiding = verdict.hiding;
+        output += this.#show(result.from) + result.mark;
+        this.#shown = this.#at = this.#floor = result.to;
+        this.#hiding = result.hiding;
       }
     }
     const { length } = this.#text;
@@ -149,7 +149,7 @@ export class SecretScanner implements TextStream {
     return output + this.#show(isEnd ? length : length - openLength(this.#text));
   }
 
-  #judge(match: string, index: number, isEnd: boolean): Verdict {
+  #judge(match: string, index: number, isEnd: boolean): ScanResult {
     const reading = { text: this.#text, floor: this.#floor, isEnd, kindOf: this.#kindOf };
     switch (match) {
       case '://':

@@ -1,6 +1,6 @@
 import { Host, Run } from './hiding.ts';
 import { PemBody } from './pem-body.ts';
-import { found, matchEnd, type Reading, type Verdict } from './reading.ts';
+import { found, matchEnd, type Reading, type ScanResult } from './reading.ts';
 import { tokenShape } from './secret-tokens.ts';
 import { decodesTo, looksSecret } from './secret-words.ts';
 
@@ -23,7 +23,7 @@ const path = /[\w/@%-]+/y;
 const nothing = /(?!)/y;
 
 /** A token that begins as one of some service does. */
-export function judgeToken({ text, isEnd }: Reading, at: number): Verdict {
+export function judgeToken({ text, isEnd }: Reading, at: number): ScanResult {
   const end = matchEnd(tokenShape, text, at);
   if (end > at) return found(at, new Run(tokenBody, dot));
   const runEnd = matchEnd(tokenRun, text, at);
@@ -31,7 +31,7 @@ export function judgeToken({ text, isEnd }: Reading, at: number): Verdict {
 }
 
 /** A JWT; also JSON in base64 that has a secret in it. Its first part alone is none. */
-export function judgeJwt({ text, isEnd, kindOf }: Reading, at: number): Verdict {
+export function judgeJwt({ text, isEnd, kindOf }: Reading, at: number): ScanResult {
   const secret = found(at, new Run(segmentBody, dot));
   const isOpen = (end: number): boolean => end === text.length && !isEnd;
   const first = matchEnd(segment, text, at);
@@ -54,7 +54,7 @@ export function judgeJwt({ text, isEnd, kindOf }: Reading, at: number): Verdict 
 }
 
 /** `Bearer …`, where what follows is no word of a sentence. */
-export function judgeBearer({ text, isEnd }: Reading, at: number): Verdict {
+export function judgeBearer({ text, isEnd }: Reading, at: number): ScanResult {
   const start = matchEnd(space, text, at + 'bearer'.length);
   const end = matchEnd(credentials, text, start);
   const value = text.slice(start, end);
@@ -64,7 +64,7 @@ export function judgeBearer({ text, isEnd }: Reading, at: number): Verdict {
 }
 
 /** `Basic …`, where it is a name and a password in base64. */
-export function judgeBasic({ text, isEnd }: Reading, at: number): Verdict {
+export function judgeBasic({ text, isEnd }: Reading, at: number): ScanResult {
   const start = matchEnd(space, text, at + 'basic'.length);
   const end = matchEnd(base64, text, start);
   if (end - start > LONGEST_OPEN) return found(start, new Run(/[A-Za-z0-9+/=]+/y, nothing));
@@ -77,7 +77,7 @@ export function judgeBasic({ text, isEnd }: Reading, at: number): Verdict {
 }
 
 /** A private key; other blocks are public. */
-export function judgePem({ text, isEnd }: Reading, at: number): Verdict {
+export function judgePem({ text, isEnd }: Reading, at: number): ScanResult {
   const start = at + '-----BEGIN '.length;
   const end = matchEnd(/[A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----/y, text, start);
   if (end > start) return found(at, new PemBody(), end);
@@ -86,13 +86,13 @@ export function judgePem({ text, isEnd }: Reading, at: number): Verdict {
 }
 
 /** The path of a webhook, which is all that it takes to use it. */
-export function judgeWebhook({ text, isEnd }: Reading, at: number): Verdict {
+export function judgeWebhook({ text, isEnd }: Reading, at: number): ScanResult {
   if (at + 1 === text.length && !isEnd) return null;
   return matchEnd(path, text, at + 1) > at + 1 ? found(at + 1, new Run(path, dot)) : at + 1;
 }
 
 /** The password in an address, and a token in the place of the user. */
-export function judgeAddress({ text, isEnd }: Reading, at: number): Verdict {
+export function judgeAddress({ text, isEnd }: Reading, at: number): ScanResult {
   const start = at + '://'.length;
   const end = matchEnd(authority, text, start);
   const isOpen = end === text.length && !isEnd;

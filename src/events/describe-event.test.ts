@@ -11,10 +11,10 @@ const error = {
   retryable: true,
   at: '2026-01-16T12:00:00.000Z',
 } as const;
-const goesOn = ContinuationOutcome.resolve([
+const continues = ContinuationOutcome.resolve([
   { criterion: 'ToolCallPresenceCheck', decision: 'request', reason: 'calls', context: {} },
 ]);
-const mayGoOn = ContinuationOutcome.resolve([
+const mayContinue = ContinuationOutcome.resolve([
   { criterion: 'Patience', decision: 'allow', reason: 'why not', context: {} },
 ]);
 const stops = ContinuationOutcome.resolve([
@@ -162,12 +162,12 @@ const rows: readonly Row[] = [
   ['ContinuationEvaluated', { stepNumber: 3, outcome: stops }, 'step 3: STOP (steps_limit)'],
   [
     'ContinuationEvaluated',
-    { stepNumber: 2, outcome: goesOn },
+    { stepNumber: 2, outcome: continues },
     'step 2: CONTINUE (requested by ToolCallPresenceCheck)',
   ],
   [
     'ContinuationEvaluated',
-    { stepNumber: 0, outcome: mayGoOn },
+    { stepNumber: 0, outcome: mayContinue },
     'step 0: CONTINUE (allowed by Patience)',
   ],
   ['AgentStateUpdated', { status: 'in_progress', stepCount: 3 }, 'is in_progress after 3 steps'],

@@ -34,7 +34,7 @@ function what(e: AgentEvent): string {
     case 'StreamDiscarded':
       return `step ${e.stepNumber}: shown text discarded (attempt ${e.attempt})`;
     case 'ContinuationEvaluated':
-      return `step ${e.stepNumber}: ${verdict(e.outcome)}`;
+      return `step ${e.stepNumber}: ${outcomeText(e.outcome)}`;
     case 'AgentStateUpdated':
       return `is ${e.status} after ${count(e.stepCount, 'step')}`;
     case 'AgentPaused':
@@ -48,7 +48,7 @@ function what(e: AgentEvent): string {
 
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
-function verdict({
+function outcomeText({
   shouldContinue,
   decision,
   resolvedBy,

@@ -35,14 +35,14 @@ export function createEventBus(): EventBus {
     emit(event): void {
       const listeners = byType.get(event.type);
       if (listeners)
-        for (const listener of listeners) tell(listener as EventListener, event, event.type);
-      for (const listener of wiretaps) tell(listener, event, event.type);
+        for (const listener of listeners) notify(listener as EventListener, event, event.type);
+      for (const listener of wiretaps) notify(listener, event, event.type);
     },
   };
 }
 
 /** A listener that throws, or whose promise rejects, is reported and never changes the run. */
-export function tell<E>(listener: EventListener<E>, event: E, type: AgentEventType): void {
+export function notify<E>(listener: EventListener<E>, event: E, type: AgentEventType): void {
   try {
     const returned: unknown = listener(event);
     if (isThenable(returned)) Promise.resolve(returned).catch((e: unknown) => report(type, e));

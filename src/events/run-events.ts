@@ -1,7 +1,7 @@
 import { isoTime } from '../clock.ts';
 import type { Redactor } from '../errors/redactor.ts';
 import type { AgentEvent, AgentEventType, EventListener, FieldsOf } from './agent-event.ts';
-import { tell, type EventBus } from './event-bus.ts';
+import { notify, type EventBus } from './event-bus.ts';
 import { eventOf, type EventNote, type EventOutlet } from './event-outlet.ts';
 
 export interface RunEventsOptions {
@@ -61,14 +61,16 @@ export class RunEvents {
     };
     if (outlet === null) return this.#deliver(eventOf(note));
     outlet.publish(note, () => {
-      if (this.#isHeard(type)) this.#deliver(eventOf(note));
+      if (this.#hasListeners(type)) this.#deliver(eventOf(note));
     });
   }
 
   /** By somebody else than the outlet. */
-  #isHeard(type: AgentEventType): boolean {
+  #hasListeners(type: AgentEventType): boolean {
     const { bus, wiretap, parent } = this.#options;
-    return wiretap !== undefined || bus.wants(type) || (parent !== null && parent.#isHeard(type));
+    return (
+      wiretap !== undefined || bus.wants(type) || (parent !== null && parent.#hasListeners(type))
+    );
   }
 
   redacted<T>(value: T): T {
@@ -83,7 +85,7 @@ export class RunEvents {
   #deliver(event: AgentEvent): void {
     const { bus, wiretap, parent } = this.#options;
     bus.emit(event);
-    if (wiretap) tell(wiretap, event, event.type);
+    if (wiretap) notify(wiretap, event, event.type);
     if (parent) parent.#deliver(event);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ContentHold, isCallLeak, looksLikeToolCall } from './content-guard.ts';
+import { LeakFilter, isCallLeak, looksLikeToolCall } from './content-guard.ts';
 
 const args = { city: 'Paris', days: [1, 2], note: 'a "quoted" {brace}' };
 const json = JSON.stringify(args);
@@ -98,7 +98,7 @@ describe('looksLikeToolCall', () => {
 
 /** What is shown while `pieces` come in, and what is left at the end. */
 function show(...pieces: readonly string[]): { readonly shown: string; readonly held: string } {
-  const hold = new ContentHold();
+  const hold = new LeakFilter();
   const shown = pieces.map((piece) => hold.push(piece)).join('');
   return { shown, held: hold.release() };
 }
@@ -108,7 +108,7 @@ const splits = (text: string): readonly (readonly string[])[] => [
   text.split(''),
 ];
 
-describe('ContentHold', () => {
+describe('LeakFilter', () => {
   it.each(Object.entries(shapes))('shows nothing of %s, however it is split', (_shape, text) => {
     for (const pieces of splits(text)) expect(show(...pieces)).toEqual({ shown: '', held: text });
   });
@@ -137,7 +137,7 @@ describe('ContentHold', () => {
     ['an object without quotes', '{ city: "Paris" }', '{ c'],
     ['a number that is none', '[1st place]', '[1st p'],
   ])('shows %s at once', (_case, text, until) => {
-    const hold = new ContentHold();
+    const hold = new LeakFilter();
     let taken = '';
     let shown = '';
     for (const char of text) {
@@ -151,13 +151,13 @@ describe('ContentHold', () => {
   });
 
   it('lets everything through once it has shown something', () => {
-    const hold = new ContentHold();
+    const hold = new LeakFilter();
     expect(hold.push('So: ')).toBe('So: ');
     expect(hold.push(json)).toBe(json);
   });
 
   it('releases once', () => {
-    const hold = new ContentHold();
+    const hold = new LeakFilter();
     expect(hold.push('{"a":')).toBe('');
     expect(hold.release()).toBe('{"a":');
     expect(hold.release()).toBe('');
@@ -200,7 +200,7 @@ describe('ContentHold', () => {
     // all that it does with text goes through these two
     let looked = 0;
     const { trimStart, charAt } = String.prototype;
-    const hold = new ContentHold();
+    const hold = new LeakFilter();
     try {
       Object.assign(String.prototype, {
         trimStart(this: string) {

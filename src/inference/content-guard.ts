@@ -16,7 +16,7 @@ export function isCallLeak(
   if (text === '') return false;
   // arguments that broke off, if a stream would have held them back: what was shown is kept
   if (calls.some(({ argsRaw }) => argsRaw !== undefined && argsRaw.trim() === text))
-    return new ContentHold().push(text) === '';
+    return new LeakFilter().push(text) === '';
   if (text[0] !== '{' && text[0] !== '[') return false;
   const parsed = parseJson(text);
   if (!parsed.ok) return false;
@@ -66,7 +66,7 @@ function namedCall(value: unknown): NamedCall | null {
 }
 
 /** Holds back streamed text that begins like JSON until it can no longer be a leaked call. Reads each character once. */
-export class ContentHold {
+export class LeakFilter {
   // joined when it is released: to look into the text so far would cost its whole length with every delta
   #held: string[] = [];
   #open = false;

@@ -1,6 +1,6 @@
 import { useRef, type ReactElement, type ReactNode } from 'react';
 import { actionFor } from '../ui/sources/session-actions.ts';
-import { Approvals } from './approvals.tsx';
+import { ApprovalList } from './approval-list.tsx';
 import { Composer } from './composer.tsx';
 import { ConnectionNote } from './connection-note.tsx';
 import { Conversation } from './conversation.tsx';
@@ -67,7 +67,7 @@ function Chat(props: AgentChatProps): ReactElement {
         empty={props.empty}
         stopBelow
       >
-        <Approvals
+        <ApprovalList
           approvals={approvals}
           actions={actions}
           nextFocus={field}

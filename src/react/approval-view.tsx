@@ -6,7 +6,7 @@ import type { UiApproval } from '../ui/ui-state.ts';
 import { visibleLines, visibleName } from '../visible-text.ts';
 import { ApprovalEditor } from './approval-editor.tsx';
 import { DenyForm } from './deny-form.tsx';
-import { isCut } from '../ui/rows.ts';
+import { isCut } from '../ui/message-list.ts';
 import { valueText } from './format.ts';
 import { Glyph } from './glyph.tsx';
 import { part } from './part.ts';

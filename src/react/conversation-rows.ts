@@ -2,18 +2,18 @@ import { hasToolError } from '../ui/message-rules.ts';
 import type { UiMessage, UiToolCall } from '../ui/ui-message.ts';
 import type { UiState } from '../ui/ui-state.ts';
 import type { ToolState } from './labels.ts';
-import type { CallRow } from './tool-calls.tsx';
+import type { ToolCallItem } from './tool-calls.tsx';
 
 /** One message as it is drawn; the same object as long as nothing of it changes. */
 export interface ConversationRow {
   readonly message: UiMessage;
-  readonly calls: readonly CallRow[];
+  readonly calls: readonly ToolCallItem[];
   readonly isStreaming: boolean;
 }
 
 export type ShownState = Pick<UiState, 'messages' | 'status' | 'approvals' | 'stop'>;
 
-const noCalls: readonly CallRow[] = [];
+const noCalls: readonly ToolCallItem[] = [];
 
 /** Puts results under their calls. Rows of `before` that still hold are used again, so that only news is drawn. */
 export function conversationRows(

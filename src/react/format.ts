@@ -1,6 +1,6 @@
 import { isRecord, type JsonValue } from '../json.ts';
 import { jsonIn } from '../ui/bounded.ts';
-import { isCut } from '../ui/rows.ts';
+import { isCut } from '../ui/message-list.ts';
 import { visibleName, visibleText } from '../visible-text.ts';
 import type { UiToolCall } from '../ui/ui-message.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 
 export { AgentChat, type AgentChatProps } from './agent-chat.tsx';
-export { Approvals, type ApprovalsProps } from './approvals.tsx';
+export { ApprovalList, type ApprovalListProps } from './approval-list.tsx';
 export { ApprovalView, type ApprovalViewProps } from './approval-view.tsx';
 export { Composer, type ComposerProps } from './composer.tsx';
 export { ConnectionNote, type ConnectionNoteProps } from './connection-note.tsx';
@@ -10,7 +10,7 @@ export { defaultLabels, type AgentLabels, type ToolState } from './labels.ts';
 export { MessageView, type MessageViewProps } from './message-view.tsx';
 export { StopExplanation, type StopExplanationProps } from './stop-explanation.tsx';
 export { ToolCallView, type ToolCallViewProps } from './tool-call-view.tsx';
-export type { CallRow } from './tool-calls.tsx';
+export type { ToolCallItem } from './tool-calls.tsx';
 export { AgentUiProvider, type AgentUiProviderProps } from './ui-provider.tsx';
 export type { AgentComponents } from './ui-context.ts';
 export { UsageView, type UsageViewProps } from './usage-view.tsx';

@@ -43,7 +43,7 @@ export interface AgentLabels {
   readonly denyHint: string;
   readonly answering: string;
   readonly answered: string;
-  readonly wouldGoOn: (grant: Grants) => string;
+  readonly toContinue: (grant: Grants) => string;
   readonly grant: (grant: Grants) => string;
   /** In place of a grant, once the user may grant no more. */
   readonly operatorNeeded: string;
@@ -123,7 +123,7 @@ export const defaultLabels: AgentLabels = {
   denyHint: 'The assistant reads this and can try something else.',
   answering: 'Sending…',
   answered: 'Answered. It goes on in a moment.',
-  wouldGoOn: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
+  toContinue: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
   grant: (grant) => `Grant ${grantText(grant)}`,
   operatorNeeded:
     'To continue, an operator has to raise the limit. You can also send a new message.',

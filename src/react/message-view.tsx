@@ -4,14 +4,14 @@ import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiMessage, UiStatusType } from '../ui/ui-message.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';
 import { part } from './part.ts';
-import { ToolCalls, type CallRow } from './tool-calls.tsx';
+import { ToolCalls, type ToolCallItem } from './tool-calls.tsx';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { useUi } from './ui-context.ts';
 
 export interface MessageViewProps {
   readonly message: UiMessage;
   /** The calls of the message with how they stand. */
-  readonly calls: readonly CallRow[];
+  readonly calls: readonly ToolCallItem[];
   /** More of it may come. */
   readonly isStreaming: boolean;
   /** Of a message the user has sent, until the server has it. */

@@ -34,7 +34,7 @@ export function StopExplanation(props: StopExplanationProps): ReactElement {
   const remedy = needsOperator
     ? labels.operatorNeeded
     : grant && status !== 'completed'
-      ? labels.wouldGoOn(grant)
+      ? labels.toContinue(grant)
       : text.remedy;
   const [, opening = '', rest = ''] = /^(.*?)(:.*)?$/s.exec(stop.stop_message || text.title) ?? [];
   const option = stop.remedy?.option;

@@ -6,13 +6,13 @@ import { ToolCallView } from './tool-call-view.tsx';
 import { useUi } from './ui-context.ts';
 
 /** A call beside its result. */
-export interface CallRow {
+export interface ToolCallItem {
   readonly call: UiToolCall;
   readonly result: UiMessage | null;
   readonly state: ToolState;
 }
 
-export function ToolCalls({ calls }: { readonly calls: readonly CallRow[] }): ReactElement {
+export function ToolCalls({ calls }: { readonly calls: readonly ToolCallItem[] }): ReactElement {
   const { components } = useUi();
   const ToolCall = components.ToolCall ?? ToolCallView;
   return (

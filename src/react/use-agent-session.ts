@@ -3,22 +3,22 @@ import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import type { Connection, EnvelopeSource } from '../ui/sources/envelope-source.ts';
 import {
-  sessionDesk,
+  sessionController,
   type ActionKind,
   type AgentSessionActions,
   type SessionAction,
-  type SessionDesk,
+  type SessionController,
 } from '../ui/sources/session-actions.ts';
 import {
-  sessionStore,
-  type SessionStore,
-  type SessionStoreOptions,
-} from '../ui/sources/session-store.ts';
+  sessionViewStore,
+  type SessionViewStore,
+  type SessionViewStoreOptions,
+} from '../ui/sources/session-view-store.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
 import type { UiApproval, UiState, UiStop } from '../ui/ui-state.ts';
 import { useAllowance } from './use-allowance.ts';
 
-export interface UseAgentSessionOptions extends SessionStoreOptions {
+export interface UseAgentSessionOptions extends SessionViewStoreOptions {
   /** Null as long as there is no session. A source of the same key may be made anew with every render. */
   readonly source: EnvelopeSource | null;
   /** How the user's wishes reach your server. */
@@ -27,7 +27,7 @@ export interface UseAgentSessionOptions extends SessionStoreOptions {
   readonly allowance?: () => Promise<GrantAllowance | null>;
 }
 
-export interface AgentSession extends SessionDesk {
+export interface AgentSession extends SessionController {
   readonly state: UiState;
   readonly messages: readonly UiMessage[];
   readonly status: BroadcastStatus;
@@ -48,8 +48,8 @@ export interface AgentSession extends SessionDesk {
 
 interface Held {
   readonly key: unknown;
-  readonly store: SessionStore;
-  readonly desk: SessionDesk;
+  readonly store: SessionViewStore;
+  readonly controller: SessionController;
 }
 
 const noActions: AgentSessionActions = {};
@@ -60,13 +60,13 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
   const key = source?.key ?? source;
   const current = useRef(actions);
   const hold = (): Held => {
-    const store = sessionStore(source, options);
-    return { key, store, desk: sessionDesk(store, () => current.current) };
+    const store = sessionViewStore(source, options);
+    return { key, store, controller: sessionController(store, () => current.current) };
   };
   const [kept, setKept] = useState(hold);
   let held = kept;
   if (held.key !== key) setKept((held = hold()));
-  const { store, desk } = held;
+  const { store, controller } = held;
   useEffect(() => {
     current.current = actions;
     if (source) store.renew(source);
@@ -77,7 +77,7 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
   return useMemo(() => {
     const { state } = view;
     return {
-      ...desk,
+      ...controller,
       state,
       messages: state.messages,
       status: state.status,
@@ -90,5 +90,5 @@ export function useAgentSession(options: UseAgentSessionOptions): AgentSession {
       allowance,
       refresh: store.refresh,
     };
-  }, [view, desk, store, send, approve, deny, stop, resume, allowance]);
+  }, [view, controller, store, send, approve, deny, stop, resume, allowance]);
 }

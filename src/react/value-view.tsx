@@ -1,9 +1,9 @@
 import { useState, type ReactElement } from 'react';
-import type { Cut } from '../broadcasting/envelope.ts';
+import type { TruncatedValue } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
 import { visibleLines } from '../visible-text.ts';
 import { CutNote, useWhole } from './cut-note.tsx';
-import { isCut } from '../ui/rows.ts';
+import { isCut } from '../ui/message-list.ts';
 import { valueText } from './format.ts';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
@@ -11,7 +11,7 @@ import { useUi } from './ui-context.ts';
 const foldedLines = 14;
 
 export interface ValueViewProps {
-  readonly value: JsonValue | Cut;
+  readonly value: JsonValue | TruncatedValue;
   /** What it is, for screen readers. */
   readonly label: string;
 }
@@ -51,7 +51,13 @@ function TextView({
   );
 }
 
-function CutView({ cut, label }: { readonly cut: Cut; readonly label: string }): ReactElement {
+function CutView({
+  cut,
+  label,
+}: {
+  readonly cut: TruncatedValue;
+  readonly label: string;
+}): ReactElement {
   const { labels } = useUi();
   const { whole, status, problem, load } = useWhole(cut.ref);
   if (whole !== undefined) return <TextView value={whole} label={label} />;

@@ -4,7 +4,7 @@ import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
 import { checkedSlimState, type CheckedSlimState } from './check-slim-state.ts';
-import { openCallsOf, sealed, withoutGrants } from './seal.ts';
+import { openCallsOf, closeExecution, withoutGrants } from './close-execution.ts';
 import { readSlimMessage } from './slim-message.ts';
 import type { SlimApproval, SlimRest, SlimState } from './slim-state.ts';
 import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
@@ -24,7 +24,7 @@ export function readSlimState(json: unknown): AgentState {
     return missing.length === 0 ? state : withoutGrants(state, missing);
   if (missing.length === 0) return state;
   const results = slim.current_step?.results ?? slim.rest?.results ?? [];
-  return sealed(state, missing, results.map(readSlimResult));
+  return closeExecution(state, missing, results.map(readSlimResult));
 }
 
 /** What an open execution lacks, whatever the document says about itself. */
@@ -72,7 +72,7 @@ function stateOf(
             children: Object.fromEntries(children.map(([id, child]) => [id, child.toJSON()])),
           }
         : null,
-    lastContinuationOutcome: last && readSlimOutcome({ ...last, ...verdictOf(last, rest) }),
+    lastContinuationOutcome: last && readSlimOutcome({ ...last, ...resolvedBy(last, rest) }),
     pause: pause && {
       ...pause,
       ...(rest?.pause_reason ? { reason: rest.pause_reason } : null),
@@ -89,7 +89,7 @@ function readApproval(slim: SlimApproval): PendingApproval {
   return camelKeys<PendingApproval>(approval);
 }
 
-function verdictOf(
+function resolvedBy(
   last: NonNullable<SlimState['last_continuation']>,
   rest: SlimRest | undefined,
 ): Pick<SlimRest, 'evaluations'> & { readonly decision: NonNullable<SlimRest['decision']> } {

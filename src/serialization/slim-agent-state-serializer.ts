@@ -3,7 +3,7 @@ import { invalidOption } from '../errors/agent-error.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
 import { fitBytes } from './fit-bytes.ts';
 import { readSlimState } from './read-slim-state.ts';
-import { Screen } from './screen.ts';
+import { StateRedactor } from './state-redactor.ts';
 import { checkedConfig, type SlimSerializationConfig } from './slim-serialization-config.ts';
 import type { SlimState } from './slim-state.ts';
 import { writeSlimState } from './write-slim-state.ts';
@@ -34,8 +34,8 @@ export class SlimAgentStateSerializer implements AgentStateSerializer {
   serialize(state: AgentState | AgentStateJSON): SlimState {
     const { maxBytes, ...limits } = this.#config;
     const whole = AgentState.from(state);
-    const screen = new Screen(this.#redactor);
-    const write = (tighter: typeof limits) => writeSlimState(whole, tighter, screen);
+    const redactor = new StateRedactor(this.#redactor);
+    const write = (tighter: typeof limits) => writeSlimState(whole, tighter, redactor);
     return maxBytes === null ? write(limits) : fitBytes(write, limits, maxBytes);
   }
 

@@ -2,9 +2,9 @@ import type { JsonObject } from '../json.ts';
 import type { ContentPart } from '../messages/content-part.ts';
 import type { Message, MessageJSON } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
-import { cutContent } from './cut-text.ts';
-import type { CutReport } from './cut-report.ts';
-import type { Screen } from './screen.ts';
+import { cutContent } from './truncate-text.ts';
+import type { TruncationReport } from './truncation-report.ts';
+import type { StateRedactor } from './state-redactor.ts';
 import type { SlimLimits } from './slim-serialization-config.ts';
 import type { SlimMessage, SlimToolCall } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
@@ -12,14 +12,14 @@ import { camelKeys, snakeKeys } from './snake-keys.ts';
 /** What every part of the document is written with. */
 export interface Writing {
   readonly limits: SlimLimits;
-  readonly screen: Screen;
-  readonly report: CutReport;
+  readonly redactor: StateRedactor;
+  readonly report: TruncationReport;
 }
 
 /** `isNeeded`: the execution cannot go on without this message as it was. */
 export function slimMessage(message: Message, writing: Writing, isNeeded: boolean): SlimMessage {
-  const { limits, screen, report } = writing;
-  const { value, hidden } = screen.message(message);
+  const { limits, redactor, report } = writing;
+  const { value, hidden } = redactor.message(message);
   report.secretsHidden(hidden, isNeeded);
   const content = cutContent(value.content, limits.maxContentLength);
   if (content !== value.content) report.contentCut(isNeeded);

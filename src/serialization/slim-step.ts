@@ -5,14 +5,14 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { Usage } from '../inference/usage.ts';
 import { resultText, type ApprovalRecord, type ToolResult } from '../tools/tool-result.ts';
-import { cutText } from './cut-text.ts';
+import { truncateText } from './truncate-text.ts';
 import { readSlimCall, slimCalls, type Writing } from './slim-message.ts';
 import type { SlimError, SlimOutcome, SlimResult, SlimStep } from './slim-state.ts';
 import { camelKeys, snakeKeys } from './snake-keys.ts';
 
 /** `isNeeded`: the step is unfinished, so its calls and results have yet to be told to the model. */
 export function slimStep(step: AgentStep, writing: Writing, isNeeded: boolean): SlimStep {
-  const { value, hidden } = writing.screen.step(step);
+  const { value, hidden } = writing.redactor.step(step);
   writing.report.secretsHidden(hidden, isNeeded);
   const { toolCalls, results, errors, usage, outcome, ...rest } = value;
   return {
@@ -32,7 +32,7 @@ export function slimResult(
 ): SlimResult {
   const { limits, report } = writing;
   const text = resultText(result.value);
-  const cut = cutText(text, limits.maxContentLength);
+  const cut = truncateText(text, limits.maxContentLength);
   if (cut !== text) {
     report.contents += 1;
     if (isNeeded) report.needed.results += 1;
@@ -46,24 +46,24 @@ export function slimResult(
 }
 
 function slimError(error: ErrorRecord, { limits, report }: Writing): SlimError {
-  const message = cutText(error.message, limits.maxContentLength);
+  const message = truncateText(error.message, limits.maxContentLength);
   if (message !== error.message) report.contents += 1;
   return snakeKeys({ ...error, message });
 }
 
 const slimOutcome = (
-  { evaluations, ...verdict }: ContinuationOutcomeJSON,
+  { evaluations, ...resolved }: ContinuationOutcomeJSON,
   withTrace: boolean,
 ): SlimOutcome => ({
-  ...snakeKeys(verdict),
+  ...snakeKeys(resolved),
   evaluations: withTrace ? evaluations.map((e) => snakeKeys(e)) : [],
 });
 
 export const readSlimOutcome = ({
   evaluations,
-  ...verdict
+  ...resolved
 }: SlimOutcome): ContinuationOutcomeJSON => ({
-  ...camelKeys<Omit<ContinuationOutcomeJSON, 'evaluations'>>(verdict),
+  ...camelKeys<Omit<ContinuationOutcomeJSON, 'evaluations'>>(resolved),
   evaluations: evaluations.map((e) => camelKeys<ContinuationEvaluation>(e)),
 });
 

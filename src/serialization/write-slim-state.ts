@@ -5,9 +5,9 @@ import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import { resultText } from '../tools/tool-result.ts';
-import { CutReport } from './cut-report.ts';
-import { cutText } from './cut-text.ts';
-import type { Screen } from './screen.ts';
+import { TruncationReport } from './truncation-report.ts';
+import { truncateText } from './truncate-text.ts';
+import type { StateRedactor } from './state-redactor.ts';
 import { slimMessage, type Writing } from './slim-message.ts';
 import type { SlimLimits } from './slim-serialization-config.ts';
 import { SLIM_VERSION, type SlimApproval, type SlimRest, type SlimState } from './slim-state.ts';
@@ -17,8 +17,12 @@ import { snakeKeys } from './snake-keys.ts';
 import { selectTurns } from './turns.ts';
 
 /** Writes the document once, within `limits`; what it leaves out stands in `truncated`. */
-export function writeSlimState(state: AgentState, limits: SlimLimits, screen: Screen): SlimState {
-  const writing: Writing = { limits, screen, report: new CutReport() };
+export function writeSlimState(
+  state: AgentState,
+  limits: SlimLimits,
+  redactor: StateRedactor,
+): SlimState {
+  const writing: Writing = { limits, redactor, report: new TruncationReport() };
   const { info, execution, pause, lastContinuationOutcome: outcome } = state;
   const usage = snakeKeys(execution.usage);
   const { messages, firstMessage } = slimMessages(state, writing);
@@ -65,13 +69,13 @@ export function writeSlimState(state: AgentState, limits: SlimLimits, screen: Sc
       resolved_by: outcome.resolvedBy,
     },
     metadata,
-    truncated: writing.report.toJSON(canGoOn(state)),
+    truncated: writing.report.toJSON(canContinue(state)),
     rest,
   };
 }
 
 /** An open execution, or an ended one that a grant would reopen. */
-const canGoOn = ({ status, lastContinuationOutcome }: AgentState): boolean =>
+const canContinue = ({ status, lastContinuationOutcome }: AgentState): boolean =>
   isOpen(status) ||
   (status !== 'pending' && lastContinuationOutcome?.decisive?.remedy?.grant !== undefined);
 
@@ -133,9 +137,9 @@ function stepsOf(
 }
 
 function slimUnfinished(step: UnfinishedStep, writing: Writing): SlimStep {
-  const { limits, screen, report } = writing;
+  const { limits, redactor, report } = writing;
   const children = Object.entries(step.children).map(([callId, json]) => {
-    const child = writeSlimState(AgentState.from(json), limits, screen);
+    const child = writeSlimState(AgentState.from(json), limits, redactor);
     for (const what of child.truncated?.missing ?? [])
       report.missing(`${what} (of the agent in ${callId})`);
     return [callId, child] as const;
@@ -145,12 +149,12 @@ function slimUnfinished(step: UnfinishedStep, writing: Writing): SlimStep {
 
 const slimApprovals = (
   approvals: readonly PendingApproval[],
-  { limits, screen, report }: Writing,
+  { limits, redactor, report }: Writing,
 ): readonly SlimApproval[] =>
   approvals.map((approval) => {
-    const { value: args, hidden } = screen.free(approval.args);
+    const { value: args, hidden } = redactor.free(approval.args);
     report.secretsHidden(hidden, true);
-    const paths = hidden > 0 ? screen.hiddenIn(approval.args) : [];
+    const paths = hidden > 0 ? redactor.hiddenIn(approval.args) : [];
     const shown = { ...approval, ...(paths.length > 0 && { hidden: paths }) };
     if (limits.includeToolArgs || Object.keys(args).length === 0)
       return snakeKeys({ ...shown, args });
@@ -158,30 +162,30 @@ const slimApprovals = (
     return { ...snakeKeys({ ...shown, args: {} }), args_omitted: true };
   });
 
-function slimMetadata({ metadata }: AgentState, { limits, screen, report }: Writing): JsonObject {
+function slimMetadata({ metadata }: AgentState, { limits, redactor, report }: Writing): JsonObject {
   if (!limits.includeMetadata) {
     if (Object.keys(metadata).length > 0) report.metadataCut('the state');
     return {};
   }
-  const { value, hidden } = screen.free(metadata);
+  const { value, hidden } = redactor.free(metadata);
   report.secretsHidden(hidden, true);
   return value;
 }
 
 function slimRest(state: AgentState, writing: Writing, firstMessage: number): SlimRest {
   const { info, execution, pause, lastContinuationOutcome: outcome, unfinishedStep } = state;
-  const { limits, screen, report } = writing;
+  const { limits, redactor, report } = writing;
   const shown = <T>(value: T): T => {
-    const screened = screen.free(value);
-    report.secretsHidden(screened.hidden, false);
-    return screened.value;
+    const redacted = redactor.free(value);
+    report.secretsHidden(redacted.hidden, false);
+    return redacted.value;
   };
   const evaluations = (outcome?.evaluations ?? []).filter(
     (e) => limits.includeContinuationTrace || e === outcome?.decisive || e.decision === 'forbid',
   );
   const isStepLeftOut = !limits.includeAllSteps && !limits.includeCurrentStep;
   const isText = state.output !== null && state.output === state.outputText;
-  const leftOut = isStepLeftOut && unfinishedStep ? screen.step(unfinishedStep) : null;
+  const leftOut = isStepLeftOut && unfinishedStep ? redactor.step(unfinishedStep) : null;
   report.secretsHidden(leftOut?.hidden ?? 0, true);
   return {
     session_updated_at: info.updatedAt,
@@ -204,9 +208,9 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
 
 function slimEvaluation(
   evaluation: ContinuationEvaluation,
-  { screen, report }: Writing,
+  { redactor, report }: Writing,
 ): SlimRest['evaluations'][number] {
-  const { value, hidden } = screen.evaluation(evaluation);
+  const { value, hidden } = redactor.evaluation(evaluation);
   report.secretsHidden(hidden, false);
   return snakeKeys(value);
 }
@@ -215,7 +219,7 @@ function slimEvaluation(
 function slimValue(output: unknown, { limits, report }: Writing): JsonValue {
   const value = toJsonValue(output);
   const text = resultText(value);
-  const cut = cutText(text, limits.maxContentLength);
+  const cut = truncateText(text, limits.maxContentLength);
   if (cut === text) return value;
   report.contents += 1;
   return typeof value === 'string' ? cut : null;

@@ -1,5 +1,5 @@
 import { BroadcastConfig } from '../broadcasting/broadcast-config.ts';
-import { sseEndpoint } from '../broadcasting/sse-endpoint.ts';
+import { sseEndpoint } from '../broadcasting/sse/sse-endpoint.ts';
 import { systemClock } from '../clock.ts';
 import { AgentError, invalidOption, whole } from '../errors/agent-error.ts';
 import type { JsonObject } from '../json.ts';

@@ -1,4 +1,4 @@
-import type { OwnerHook } from '../broadcasting/sse-request.ts';
+import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { checkedOwner } from '../sessions/check-names.ts';
 import { isResponse } from './answers.ts';

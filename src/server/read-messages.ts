@@ -2,7 +2,7 @@ import type { AgentStepJSON } from '../agent/agent-state.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { UiMessage } from '../ui/ui-message.ts';
-import { uiMessagesOf } from '../ui/ui-messages-of.ts';
+import { toUiMessages } from '../ui/to-ui-messages.ts';
 
 export interface MessagesQuery {
   readonly before?: number;
@@ -30,7 +30,7 @@ export async function readUiMessages(
   const hasTools = items.some(({ role }) => role === 'tool');
   const read: StepRead = (range) => runtime.steps(sessionId, { owner, ...range });
   const steps = hasTools ? await stepsOf(read, items, before) : [];
-  return { messages: uiMessagesOf(items, { steps }), before: earlier };
+  return { messages: toUiMessages(items, { steps }), before: earlier };
 }
 
 type StepRead = (range: {

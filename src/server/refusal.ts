@@ -1,4 +1,4 @@
-import { httpStatuses } from '../broadcasting/sse-request.ts';
+import { httpStatuses } from '../broadcasting/sse/sse-request.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import { toJsonValue, type JsonObject } from '../json.ts';

@@ -1,6 +1,6 @@
 import type { Agent } from '../agent/agent.ts';
 import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
-import type { OwnerHook } from '../broadcasting/sse-request.ts';
+import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
 import type { GrantPolicy } from '../sessions/grant-policy.ts';

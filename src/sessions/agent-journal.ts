@@ -16,7 +16,7 @@ export interface JournalSignals {
   /** Undefined where the session is ours beyond doubt; else asks the store, and rejects if it does not say so. */
   confirm(): Promise<void> | undefined;
   /** Whether it is ours beyond doubt. */
-  isSure(): boolean;
+  isLeaseValid(): boolean;
 }
 
 const newFrame = (callId: string | null): AgentFrame => ({
@@ -60,7 +60,7 @@ export class AgentJournal implements Journal {
 
   save(state: AgentState): Promise<void> | undefined {
     this.#stage(state);
-    if (!this.#signals.isSure()) return this.#writer.commit();
+    if (!this.#signals.isLeaseValid()) return this.#writer.commit();
     this.#writer.seal();
     return undefined;
   }

@@ -8,7 +8,7 @@ import { invalidOption } from '../errors/agent-error.ts';
 import { own } from '../json.ts';
 import { sessionParked } from './attempts.ts';
 import type { GrantOrder } from './grant-order.ts';
-import type { SessionCrew } from './session-crew.ts';
+import type { SessionScheduler } from './session-scheduler.ts';
 import {
   answeredBefore,
   awaitingApproval,
@@ -26,7 +26,7 @@ import type { SessionRow } from './session-rows.ts';
 /** Answers one call that waits for a person; the id of its execution. */
 export async function answerCall(
   lookup: SessionLookup,
-  crew: SessionCrew,
+  scheduler: SessionScheduler,
   given: OwnerOptions & {
     readonly sessionId: string;
     readonly callId: string;
@@ -49,8 +49,8 @@ export async function answerCall(
       if (tries < 3) continue;
       throw notWaiting(sessionId, callId, await lookup.waiting(row));
     }
-    await decide(lookup, crew, row, callId, bound, answer.executionId !== undefined);
-    await crew.enqueue(sessionId);
+    await decide(lookup, scheduler, row, callId, bound, answer.executionId !== undefined);
+    await scheduler.enqueue(sessionId);
     return row.executionId;
   }
 }
@@ -76,7 +76,7 @@ async function checkWaits(lookup: SessionLookup, row: SessionRow, callId: string
 /** Stores the answers, and the wish to go on; the id of the execution that does. */
 export async function resumeSession(
   lookup: SessionLookup,
-  crew: SessionCrew,
+  scheduler: SessionScheduler,
   sessionId: string,
   options: ResumeSessionOptions,
 ): Promise<string> {
@@ -103,12 +103,13 @@ export async function resumeSession(
   try {
     for (const [callId, answer] of answers) {
       const isNamed = own(approvals, callId)?.executionId !== undefined;
-      await decide(lookup, crew, row, callId, answer, isNamed);
+      await decide(lookup, scheduler, row, callId, answer, isNamed);
     }
-    if (grant || answers.size === 0) await crew.acceptResume(row, order ?? null, answers.size > 0);
+    if (grant || answers.size === 0)
+      await scheduler.acceptResume(row, order ?? null, answers.size > 0);
   } finally {
     // where one of several came too late, the others count
-    if (answers.size > 0) await crew.enqueue(sessionId);
+    if (answers.size > 0) await scheduler.enqueue(sessionId);
   }
   return state.execution.id;
 }
@@ -140,13 +141,13 @@ const isCovered = (grant: Grants, covered: Grants | null): covered is Grants =>
 
 async function decide(
   lookup: SessionLookup,
-  crew: SessionCrew,
+  scheduler: SessionScheduler,
   row: SessionRow,
   callId: string,
   answer: GivenAnswer,
   isNamed: boolean,
 ): Promise<void> {
-  const said = await crew.decide(row, callId, answer, isNamed);
+  const said = await scheduler.decide(row, callId, answer, isNamed);
   if (said === 'answered') throw answeredBefore(row.id, callId);
   if (said === 'unknown') throw notWaiting(row.id, callId, await lookup.waiting(row));
   if (said === 'ambiguous') throw staleAnswer(row.id, callId, row.executionId);

@@ -3,7 +3,7 @@ import type { EventNote } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentStep } from '../agent/agent-step.ts';
-import { markOf, type Mark, type Placement } from './state-rows.ts';
+import { markOf, type ForkPoint, type Placement } from './state-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
 
 /** One agent of the session and how much of it was handed to the store. */
@@ -45,7 +45,7 @@ export interface StagedEvent {
 export class CommitBatch {
   readonly states: Map<AgentFrame, StagedState> = new Map();
   readonly messages: { frame: AgentFrame; position: number; message: Message }[] = [];
-  readonly steps: { frame: AgentFrame; position: number; step: AgentStep; mark: Mark }[] = [];
+  readonly steps: { frame: AgentFrame; position: number; step: AgentStep; mark: ForkPoint }[] = [];
   readonly calls: StagedCall[] = [];
   events: StagedEvent[] = [];
   done: number | undefined;

@@ -3,8 +3,8 @@ import type { ExecutionWriter } from './execution-writer.ts';
 import type { EventNote } from '../events/event-outlet.ts';
 import type { AgentRow, EventRow, MessageRow, StepRow } from './session-rows.ts';
 import type { CallWrite, Commit } from './session-store.ts';
-import { logEntry, type OutcomePlace } from './log-events.ts';
-import { headState, requirementOf, rowRole, type Head } from './state-rows.ts';
+import { logEntry, type OutcomePlace } from './event-log.ts';
+import { headState, requirementOf, rowRole, type StateHeader } from './state-rows.ts';
 
 /** A commit that lacks what is known only when it is sent: its revision, its time, its large values. */
 export type CommitDraft = { -readonly [K in keyof Commit]: Commit[K] };
@@ -107,7 +107,7 @@ async function heads(
     // the same commit has a newer one
     if (later.some(({ states }) => states.has(frame))) continue;
     const isRoot = frame.callId === null;
-    const value: { -readonly [K in keyof Head]: Head[K] } = {
+    const value: { -readonly [K in keyof StateHeader]: StateHeader[K] } = {
       version: 1,
       salt,
       definition: isRoot ? (writer.definition ?? (await writer.keepDefinition())) : null,

@@ -4,7 +4,7 @@ import { inProcessQueue, type InProcessQueueOptions } from './execution-queue.ts
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** A queue whose work ends when it is told to. */
-function rig(options: InProcessQueueOptions = {}) {
+function harness(options: InProcessQueueOptions = {}) {
   const queue = inProcessQueue(options);
   const began: string[] = [];
   const open = new Map<string, (error?: Error) => void>();
@@ -24,7 +24,7 @@ function rig(options: InProcessQueueOptions = {}) {
 
 describe('the queue in this process', () => {
   it('runs so many at a time, in the order they came', async () => {
-    const { queue, began, end } = rig({ concurrency: 2 });
+    const { queue, began, end } = harness({ concurrency: 2 });
     for (const id of ['a', 'b', 'c', 'd']) void queue.add(id);
     expect(began).toEqual(['a', 'b']);
     expect(queue.waiting).toBe(2);
@@ -36,7 +36,7 @@ describe('the queue in this process', () => {
   });
 
   it('lets those pass that are to be stopped, also where it is full', async () => {
-    const { queue, began, end } = rig({ concurrency: 1, maxWaiting: 1 });
+    const { queue, began, end } = harness({ concurrency: 1, maxWaiting: 1 });
     for (const id of ['a', 'b']) void queue.add(id);
     expect(queue.isFull).toBe(true);
     for (const id of ['b', 'c', 'a']) void queue.add(id, { isUrgent: true });
@@ -47,7 +47,7 @@ describe('the queue in this process', () => {
   });
 
   it('never runs a session twice at the same time, and runs it again when it was asked to meanwhile', async () => {
-    const { queue, began, end } = rig({ concurrency: 5 });
+    const { queue, began, end } = harness({ concurrency: 5 });
     for (const id of ['a', 'a', 'a', 'b']) void queue.add(id);
     expect(began).toEqual(['a', 'b']);
     expect(queue.waiting).toBe(1);
@@ -58,14 +58,14 @@ describe('the queue in this process', () => {
   });
 
   it('one that waits for its own end holds up nobody', async () => {
-    const { queue, began, end } = rig({ concurrency: 2 });
+    const { queue, began, end } = harness({ concurrency: 2 });
     for (const id of ['a', 'b', 'a', 'c']) void queue.add(id);
     await end('b');
     expect(began).toEqual(['a', 'b', 'c']);
   });
 
   it('goes on after work that fails', async () => {
-    const { queue, began, end } = rig({ concurrency: 1 });
+    const { queue, began, end } = harness({ concurrency: 1 });
     void queue.add('a');
     void queue.add('b');
     await end('a', new Error('boom'));
@@ -73,7 +73,7 @@ describe('the queue in this process', () => {
   });
 
   it('is full when so many wait; what waits already may be added again', async () => {
-    const { queue, end } = rig({ concurrency: 1, maxWaiting: 2 });
+    const { queue, end } = harness({ concurrency: 1, maxWaiting: 2 });
     for (const id of ['a', 'b', 'c']) void queue.add(id);
     expect(queue.isFull).toBe(true);
     expect(() => queue.add('b')).not.toThrow();
@@ -92,7 +92,7 @@ describe('the queue in this process', () => {
   });
 
   it('drain takes up nothing more, and waits for what runs', async () => {
-    const { queue, began, end } = rig({ concurrency: 1 });
+    const { queue, began, end } = harness({ concurrency: 1 });
     void queue.add('a');
     void queue.add('b');
     let isDrained = false;

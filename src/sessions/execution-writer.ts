@@ -33,9 +33,9 @@ export interface ExecutionWriterOptions {
   readonly title?: string | undefined;
   now(): string;
   /** Hears of every event after it was written down. */
-  told(event: AgentEvent, seq: number | null): void;
+  onEvent(event: AgentEvent, seq: number | null): void;
   /** Whether anybody hears the events of this session. */
-  isHeard(): boolean;
+  hasListeners(): boolean;
   /** The work must end at once: nothing more can be written. */
   failed(error: unknown): void;
   signalled(receipt: CommitReceipt): void;
@@ -83,7 +83,7 @@ export class ExecutionWriter {
   }
 
   wants(type: AgentEventType): boolean {
-    return isNumbered(type) || this.options.isHeard();
+    return isNumbered(type) || this.options.hasListeners();
   }
 
   publish(given: EventNote, tell: () => void): void {
@@ -102,7 +102,7 @@ export class ExecutionWriter {
 
   #tell({ note, seq, tell }: StagedEvent): void {
     tell();
-    if (this.options.isHeard()) this.options.told(eventOf(note), seq);
+    if (this.options.hasListeners()) this.options.onEvent(eventOf(note), seq);
   }
 
   /** Writes what is staged shortly, unless a commit takes it along before. */

@@ -12,7 +12,7 @@ import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { OwnerOptions } from './session-options.ts';
 import type { NewSessionRow, SessionRow } from './session-rows.ts';
-import { requirementOf, type Head, type Mark } from './state-rows.ts';
+import { requirementOf, type StateHeader, type ForkPoint } from './state-rows.ts';
 
 /** Stores a new session that goes on from a step of another one; its id. */
 export async function forkSession(
@@ -67,12 +67,12 @@ async function forkRow(
 async function grantLogOf(
   reader: RowReader,
   source: SessionRow,
-  { state }: Head,
+  { state }: StateHeader,
   executionId: string,
 ): Promise<Pick<Execution, 'grantLog'>> {
   if (state.execution.id === executionId) return logIn(state.execution);
   const rows = await reader.store.steps(source.id, '', { executionId, limit: 1 });
-  const [mark] = await reader.values<Mark>(rows.map((row) => ({ body: row.mark })));
+  const [mark] = await reader.values<ForkPoint>(rows.map((row) => ({ body: row.mark })));
   return mark ? logIn(mark.execution) : {};
 }
 
@@ -82,7 +82,7 @@ const logIn = ({ grantLog }: Execution): Pick<Execution, 'grantLog'> =>
 interface StepAt {
   readonly number: number;
   readonly step: AgentStepJSON;
-  readonly mark: Mark;
+  readonly mark: ForkPoint;
 }
 
 async function stepAt(reader: RowReader, source: SessionRow, number: number): Promise<StepAt> {
@@ -96,8 +96,8 @@ async function stepAt(reader: RowReader, source: SessionRow, number: number): Pr
     throw invalidOption('fork atStep', number, `a step that is kept: ${kept}`);
   }
   const [step] = await reader.values<AgentStepJSON>([row]);
-  const [mark] = await reader.values<Mark>([{ body: row.mark }]);
-  return { number, step: step as AgentStepJSON, mark: mark as Mark }; // one value per row
+  const [mark] = await reader.values<ForkPoint>([{ body: row.mark }]);
+  return { number, step: step as AgentStepJSON, mark: mark as ForkPoint }; // one value per row
 }
 
 /** As it was after that step: paused where it would have gone on, so that it can be resumed or asked something else. */
@@ -105,13 +105,13 @@ async function stateAt(
   lookup: SessionLookup,
   reader: RowReader,
   source: SessionRow,
-  head: Head,
+  head: StateHeader,
   { step, mark }: StepAt,
-): Promise<Head['state']> {
+): Promise<StateHeader['state']> {
   const { outcome } = step;
-  const goesOn = outcome?.shouldContinue !== false;
-  const status = goesOn ? 'paused' : statusOf(outcome.stopReason ?? 'completed');
-  const isSame = head.state.execution.id === mark.execution.id && !goesOn;
+  const continues = outcome?.shouldContinue !== false;
+  const status = continues ? 'paused' : statusOf(outcome.stopReason ?? 'completed');
+  const isSame = head.state.execution.id === mark.execution.id && !continues;
   return {
     ...head.state,
     status,
@@ -119,7 +119,9 @@ async function stateAt(
     info: mark.info,
     unfinishedStep: null,
     lastContinuationOutcome: outcome,
-    pause: goesOn ? { kind: 'fork', at: isoTime(lookup.clock.now()), pendingApprovals: [] } : null,
+    pause: continues
+      ? { kind: 'fork', at: isoTime(lookup.clock.now()), pendingApprovals: [] }
+      : null,
     output: isSame
       ? head.state.output
       : status === 'completed'
@@ -129,7 +131,11 @@ async function stateAt(
   };
 }
 
-async function textBefore(reader: RowReader, source: SessionRow, mark: Mark): Promise<unknown> {
+async function textBefore(
+  reader: RowReader,
+  source: SessionRow,
+  mark: ForkPoint,
+): Promise<unknown> {
   const range = { before: mark.messages, limit: 1 };
   const rows = await reader.store.messages(source.id, '', range);
   const [message] = await reader.values<MessageJSON>(rows);

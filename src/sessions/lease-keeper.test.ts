@@ -197,7 +197,7 @@ describe('a claim whose answer is lost', () => {
     expect(await codeOf(keeper.claim('a'))).toBe('down');
     await vi.advanceTimersByTimeAsync(350);
     expect((await store.find('a'))?.token).toBe(lease.token);
-    expect(lease.isSure).toBe(true);
+    expect(lease.isLeaseValid).toBe(true);
   });
 
   it('one claim of a session at a time', async () => {
@@ -223,7 +223,7 @@ describe('a lease that is given back', () => {
   it('is free at once, and the session as it was', async () => {
     const { hold, keeper, store } = leaseRig();
     const { lease } = await hold('a');
-    await keeper.giveBack(lease);
+    await keeper.release(lease);
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, updatedAt: '2026' });
     expect(await store.recoverable({ agent: 'x', limit: 5 })).toMatchObject({ ids: ['a'] });
     expect(vi.getTimerCount()).toBe(0);
@@ -235,7 +235,7 @@ describe('a lease that is given back', () => {
     faults.renew = down;
     await vi.advanceTimersByTimeAsync(1_050);
     expect(await take('a')).not.toBeNull();
-    await keeper.giveBack(lease);
+    await keeper.release(lease);
     expect((await store.find('a'))?.worker).toBe('other');
   });
 
@@ -244,7 +244,7 @@ describe('a lease that is given back', () => {
     const { lease } = await hold('a');
     let fails = 2;
     faults.find = async (id) => (fails-- > 0 ? down() : store.find(id));
-    await keeper.giveBack(lease);
+    await keeper.release(lease);
     expect((await store.find('a'))?.worker).toBe('w');
     await vi.advanceTimersByTimeAsync(650);
     expect((await store.find('a'))?.worker).toBeNull();
@@ -262,7 +262,7 @@ describe('a try that failed', () => {
     const { hold, keeper, store, faults } = leaseRig();
     const { lease } = await hold('a');
     faults.release = release;
-    const released = keeper.release(lease, retry);
+    const released = keeper.endAttempt(lease, retry);
     await vi.advanceTimersByTimeAsync(1_010);
     await released;
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null });
@@ -281,7 +281,7 @@ describe('a try that failed', () => {
       }
       return row;
     };
-    await keeper.giveBack(lease);
+    await keeper.release(lease);
     expect(await store.find('a')).toMatchObject({ phase: 'open', worker: null, revision: 2 });
   });
 });

@@ -55,7 +55,7 @@ export class LeaseKeeper {
     this.#times = times;
   }
 
-  /** Null where the session cannot be had. The lease is kept alive until `drop` or `giveBack`. */
+  /** Null where the session cannot be had. The lease is kept alive until `drop` or `release`. */
   async claim(
     sessionId: string,
     request: Omit<LeaseRequest, 'worker' | 'ttlMs'> = {},
@@ -98,7 +98,7 @@ export class LeaseKeeper {
   }
 
   /** Ends a try that failed. A store that does not take that now gets the lease back when it can. */
-  async release(lease: Lease, release: Release): Promise<void> {
+  async endAttempt(lease: Lease, release: Release): Promise<void> {
     const { sessionId, token } = lease;
     const { leaseMs } = this.#times;
     try {
@@ -107,15 +107,15 @@ export class LeaseKeeper {
       );
       this.drop(lease);
     } catch {
-      await this.giveBack(lease);
+      await this.release(lease);
     }
   }
 
   /** Lets others continue work that ended here, without a wait for the end of the lease. */
-  async giveBack(lease: Lease): Promise<void> {
+  async release(lease: Lease): Promise<void> {
     this.#returns.set(lease.sessionId, { token: lease.token, since: thisMoment() });
     this.drop(lease);
-    await this.#giveAllBack();
+    await this.#releaseAll();
     this.#keepTime();
   }
 
@@ -124,7 +124,7 @@ export class LeaseKeeper {
    * the store does not confirm that the lease is ours: what cannot be taken back must not begin then.
    */
   confirm(lease: Lease): Promise<void> | undefined {
-    if (lease.isSure) return undefined;
+    if (lease.isLeaseValid) return undefined;
     lease.proving ??= this.#prove(lease).finally(() => (lease.proving = null));
     return lease.proving;
   }
@@ -138,7 +138,7 @@ export class LeaseKeeper {
       } catch (error) {
         failure = error;
       }
-      if (lease.isSure) return;
+      if (lease.isLeaseValid) return;
       if (lease.lostError !== null) throw lease.lostError;
       if (tries >= PROOF_TRIES && lease.hasRunOut) throw failure ?? unproven(lease);
       await wait(Math.min(LONGEST_WAIT_MS, 25 * 2 ** tries));
@@ -174,7 +174,7 @@ export class LeaseKeeper {
       this.#timers.push(setInterval(() => void tick(), ms));
     };
     every(heartbeatMs, () => this.#beat());
-    every(heartbeatMs, () => this.#giveAllBack());
+    every(heartbeatMs, () => this.#releaseAll());
     every(signalMs, () => this.#poll());
   }
 
@@ -229,7 +229,7 @@ export class LeaseKeeper {
     }
   }
 
-  async #giveAllBack(): Promise<void> {
+  async #releaseAll(): Promise<void> {
     for (const [id, given] of this.#returns) {
       const isOver = await this.#released(id, given).catch(() => false); // tried again with the next beat
       // nobody keeps it alive, so it has run out by then

@@ -36,7 +36,7 @@ describe('the proof of a lease', () => {
       return [...renewed, ...leases.filter(isOf('a')).map((lease) => ({ ...lease, ...signal }))];
     };
     await vi.advanceTimersByTimeAsync(950);
-    expect([a.lease.isSure, b.lease.isSure]).toEqual([false, true]);
+    expect([a.lease.isLeaseValid, b.lease.isLeaseValid]).toEqual([false, true]);
     expect(a.lost).toEqual([]);
     expect(keeper.confirm(b.lease)).toBeUndefined();
     expect(await codeOf(advanced(keeper.confirm(a.lease)))).toBe('store_failed');
@@ -59,7 +59,7 @@ describe('the proof of a lease', () => {
     faults.renew = down;
     await vi.advanceTimersByTimeAsync(310);
     delete faults.renew;
-    expect(lease.isSure).toBe(false);
+    expect(lease.isLeaseValid).toBe(false);
     const before = asked.renew;
     expect(await codeOf(keeper.confirm(lease))).toBe('proven');
     expect(keeper.confirm(lease)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('the proof of a lease', () => {
     await keeper.confirm(lease);
     fail(new Error('late'));
     await vi.advanceTimersByTimeAsync(0);
-    expect(lease.isSure).toBe(true);
+    expect(lease.isLeaseValid).toBe(true);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('the proof of a lease', () => {
     const { hold, keeper } = leaseRig();
     const { lease } = await hold('a');
     happens(1_000);
-    expect(lease.isSure).toBe(false);
+    expect(lease.isLeaseValid).toBe(false);
     expect(await codeOf(keeper.confirm(lease))).toBe('proven');
     expect(keeper.confirm(lease)).toBeUndefined();
   });
@@ -99,7 +99,7 @@ describe('the proof of a lease', () => {
     expect(keeper.confirm(lease)).toBeUndefined();
     Object.assign(faults, { renew: silent, signals: silent });
     await vi.advanceTimersByTimeAsync(950);
-    expect(lease.isSure).toBe(false);
+    expect(lease.isLeaseValid).toBe(false);
   });
 
   it.each([
@@ -112,9 +112,9 @@ describe('the proof of a lease', () => {
       const lease = new Lease((await hold('a')).lease.row, 1_000, thisMoment());
       vi.setSystemTime(Date.now() + jump);
       vi.advanceTimersByTime(850);
-      expect([lease.isSure, lease.hasRunOut]).toEqual([true, false]);
+      expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([true, false]);
       vi.advanceTimersByTime(100);
-      expect([lease.isSure, lease.hasRunOut]).toEqual([false, false]);
+      expect([lease.isLeaseValid, lease.hasRunOut]).toEqual([false, false]);
       vi.advanceTimersByTime(100);
       expect(lease.hasRunOut).toBe(true);
     },
@@ -129,10 +129,10 @@ describe('the proof of a lease', () => {
     lease.proven(newer);
     lease.proven(older);
     vi.advanceTimersByTime(800);
-    expect(lease.isSure).toBe(true);
+    expect(lease.isLeaseValid).toBe(true);
     lease.doubted(newer);
     lease.proven(older);
-    expect(lease.isSure).toBe(false);
+    expect(lease.isLeaseValid).toBe(false);
   });
 
   it('is asked for once by all that want to begin', async () => {

@@ -47,7 +47,7 @@ export class Lease {
   }
 
   /** Whether no other worker can have the session, by what the store last said of this very lease. */
-  get isSure(): boolean {
+  get isLeaseValid(): boolean {
     return (
       this.lostError === null && !this.#isInDoubt && msSince(this.#provenAt) < this.#ttlMs * COUNTED
     );

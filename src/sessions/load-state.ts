@@ -15,11 +15,11 @@ import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
 import type { RowReader } from './row-reader.ts';
 import type { AgentRow, CallRow, MessageRow, SessionRow } from './session-rows.ts';
-import type { Head, Placement } from './state-rows.ts';
+import type { StateHeader, Placement } from './state-rows.ts';
 
 /** A session as far as a worker needs it. */
 export interface LoadedSession {
-  readonly head: Head;
+  readonly head: StateHeader;
   readonly state: AgentState;
   readonly frame: AgentFrame;
   readonly nestedFrames: Map<string, AgentFrame>;
@@ -81,7 +81,7 @@ class Loading {
   /** One agent with the agents that work inside its open calls. */
   async agent(
     key: string,
-    { state, seed, pending = [], forkedFrom }: Head,
+    { state, seed, pending = [], forkedFrom }: StateHeader,
     counts: Counts,
     agents: readonly AgentRow[],
     callId: string | null,
@@ -125,7 +125,7 @@ class Loading {
   /** The newest messages, never cut between a call and its result, and led by what began their turn. */
   async #messages(
     key: string,
-    { execution, status }: Head['state'],
+    { execution, status }: StateHeader['state'],
     { messageCount }: Counts,
   ): Promise<{ readonly messages: readonly MessageJSON[]; readonly offset: number }> {
     const newest = Math.max(0, messageCount - this.#window.maxMessages);
@@ -178,7 +178,7 @@ class Loading {
   /** All of an open execution; of an ended one the last step, which says how it ended. */
   async #steps(
     key: string,
-    { execution, status }: Head['state'],
+    { execution, status }: StateHeader['state'],
     { stepCount }: Counts,
   ): Promise<readonly AgentStepJSON[]> {
     const range = this.#needsAll(status)
@@ -193,7 +193,7 @@ class Loading {
    * behind calls have used whose results are in the ledger only: no account has it yet.
    */
   async #unfinished(
-    { unfinishedStep, execution }: Head['state'],
+    { unfinishedStep, execution }: StateHeader['state'],
     agents: readonly AgentRow[],
   ): Promise<{
     readonly unfinishedStep: AgentStateJSON['unfinishedStep'];
@@ -261,6 +261,6 @@ const withAccount = ({ usage, cost }: Account, more: Account): Account => ({
 });
 
 const lastOutcome = (
-  { status }: Head['state'],
+  { status }: StateHeader['state'],
   steps: readonly AgentStepJSON[],
 ): AgentStepJSON['outcome'] => (status === 'in_progress' ? (steps.at(-1)?.outcome ?? null) : null);

@@ -10,7 +10,7 @@ import { idTaken } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { CreateOptions } from './session-options.ts';
 import { titleOf } from './session-title.ts';
-import { headState, wholeConversation, type Head } from './state-rows.ts';
+import { headState, wholeConversation, type StateHeader } from './state-rows.ts';
 
 /** Stores a session that nobody has worked on; its id. */
 export async function createSession(
@@ -25,7 +25,7 @@ export async function createSession(
   const state = firstState(options, agent, now);
   const { messages } = state;
   const title = titleOf(messages, redactor);
-  const head: Head = {
+  const head: StateHeader = {
     version: 1,
     salt: uuid(),
     definition: null,

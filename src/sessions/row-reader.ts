@@ -4,7 +4,7 @@ import { pacer } from '../pacing.ts';
 import { filled, hashesOf, readPacked, type PackedRow } from './large-values.ts';
 import type { SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
-import type { Head } from './state-rows.ts';
+import type { StateHeader } from './state-rows.ts';
 
 /** Large values that are read from the store in one go. */
 const BLOBS_AT_ONCE = 16;
@@ -84,13 +84,15 @@ export class RowReader {
     return rows.length;
   }
 
-  async head(body: string): Promise<Head> {
+  async head(body: string): Promise<StateHeader> {
     return (await this.sizedHead(body)).head;
   }
 
   /** With the number of characters that it took. */
-  async sizedHead(body: string): Promise<{ readonly head: Head; readonly characters: number }> {
-    const { values, characters } = await this.fitting<Head>([{ body }], 0);
+  async sizedHead(
+    body: string,
+  ): Promise<{ readonly head: StateHeader; readonly characters: number }> {
+    const { values, characters } = await this.fitting<StateHeader>([{ body }], 0);
     const [head] = values;
     if (isRecord(head) && head.version === 1) return { head, characters };
     throw new AgentError(

@@ -3,7 +3,7 @@ import { RowReader } from './row-reader.ts';
 import { plainBody, RowWriter } from './row-writer.ts';
 import type { BlobRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
-import { memoryStore } from './stores/memory.ts';
+import { memoryStore } from './stores/memory/index.ts';
 
 const large = 'x'.repeat(10_000);
 

@@ -5,7 +5,7 @@ import type { MessageContent } from '../messages/content-part.ts';
 import { Message } from '../messages/message.ts';
 import { sessionParked } from './attempts.ts';
 import { checkedExecutionId } from './check-names.ts';
-import type { SessionCrew } from './session-crew.ts';
+import type { SessionScheduler } from './session-scheduler.ts';
 import { awaitingApproval, executionTaken, sessionBusy, tooManyWaiting } from './session-errors.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SendOptions } from './session-options.ts';
@@ -21,19 +21,19 @@ export interface Sent {
 /** Stores a message for the agent to work on. The same content under the same execution id is stored once. */
 export async function sendMessage(
   lookup: SessionLookup,
-  crew: SessionCrew,
+  scheduler: SessionScheduler,
   sessionId: string,
   content: MessageContent,
   options: SendOptions,
 ): Promise<Sent> {
   const { owner, executionId: given, whenBusy } = options;
-  const refusal = crew.refusal();
+  const refusal = scheduler.refusal();
   // a message that was sent before takes no space
   if (refusal && (given === undefined || refusal.code !== 'queue_full')) throw refusal;
   const row = await lookup.workable(sessionId, owner);
   const executionId = given === undefined ? uuid() : checkedExecutionId(given);
   const message = Message.user(content, { createdAt: isoTime(lookup.clock.now()) }).toJSON();
-  const { accepted, repeat, isFull } = await crew.accept(
+  const { accepted, repeat, isFull } = await scheduler.accept(
     row,
     { message },
     {

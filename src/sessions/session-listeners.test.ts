@@ -25,7 +25,7 @@ it('a listener that throws, or whose promise rejects, is reported, and the other
   const rejects = (): unknown => Promise.reject(new Error('later'));
   listeners.add('s', rejects);
   listeners.add('s', (told) => heard.push(told));
-  listeners.tell(event);
+  listeners.notify(event);
   await new Promise((resolve) => setTimeout(resolve, 0));
   expect(heard).toEqual([event]);
   expect(said).toEqual([expect.stringContaining('at once'), expect.stringContaining('later')]);

@@ -1,4 +1,4 @@
-import { tell } from '../events/event-bus.ts';
+import { notify } from '../events/event-bus.ts';
 import type { SessionEvent } from './session-worker.ts';
 
 type Listener = (event: SessionEvent) => void;
@@ -31,9 +31,10 @@ export class SessionListeners {
     return this.#all.size > 0 || this.#bySession.has(sessionId);
   }
 
-  tell(event: SessionEvent): void {
+  notify(event: SessionEvent): void {
     const { type } = event.event;
-    for (const listener of this.#all) tell(listener, event, type);
-    for (const listener of this.#bySession.get(event.sessionId) ?? []) tell(listener, event, type);
+    for (const listener of this.#all) notify(listener, event, type);
+    for (const listener of this.#bySession.get(event.sessionId) ?? [])
+      notify(listener, event, type);
   }
 }

@@ -21,7 +21,7 @@ import type { ListSessionsOptions, SessionRuntimeOptions } from './session-optio
 import { READS, type SessionRow } from './session-rows.ts';
 import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
-import { unreadHead, type Head } from './state-rows.ts';
+import { unreadHead, type StateHeader } from './state-rows.ts';
 
 /** Finds sessions and agents, and shows a session to its owner alone. */
 export class SessionLookup {
@@ -97,7 +97,9 @@ export class SessionLookup {
   }
 
   /** What a newer release wrote, or was given up, is shown as far as the row itself tells. */
-  async #headOf(row: SessionRow): Promise<{ readonly head: Head; readonly characters: number }> {
+  async #headOf(
+    row: SessionRow,
+  ): Promise<{ readonly head: StateHeader; readonly characters: number }> {
     try {
       return await new RowReader(this.store, row).sizedHead(row.head);
     } catch (error) {
@@ -107,7 +109,7 @@ export class SessionLookup {
     }
   }
 
-  async #viewOf(row: SessionRow, head: Head): Promise<Session> {
+  async #viewOf(row: SessionRow, head: StateHeader): Promise<Session> {
     const hasPending = (head.state.pause?.pendingApprovals.length ?? 0) > 0;
     const waiting = hasPending ? await this.waiting(row) : [];
     const own = this.redactorOf(row);

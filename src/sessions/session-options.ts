@@ -7,7 +7,7 @@ import type { Grants } from '../continuation/grants.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
 import type { GrantPolicy } from './grant-policy.ts';
-import type { CrewOptions } from './session-crew.ts';
+import type { SchedulerOptions } from './session-scheduler.ts';
 import type { SessionPhase } from './session-rows.ts';
 import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
 
@@ -84,7 +84,7 @@ export interface PruneOptions extends Omit<UpkeepRequest, 'olderThan'> {
 
 export interface ExpireOptions extends PruneOptions, Pick<ExpireRequest, 'waiting' | 'dryRun'> {}
 
-export interface SessionRuntimeOptions extends CrewOptions {
+export interface SessionRuntimeOptions extends SchedulerOptions {
   readonly store: SessionStore;
   readonly agents: readonly Agent[];
   /** How many of the newest messages a turn starts from. Default 200. */

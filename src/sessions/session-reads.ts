@@ -5,12 +5,12 @@ import type { Redactor } from '../errors/redactor.ts';
 import { isRecord } from '../json.ts';
 import { pacer } from '../pacing.ts';
 import { checkedLimit, checkedPlace } from './check-names.ts';
-import { readLog, type NumberedEvent } from './log-events.ts';
+import { readLog, type NumberedEvent } from './event-log.ts';
 import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import type { SessionRow } from './session-rows.ts';
-import type { Mark } from './state-rows.ts';
+import type { ForkPoint } from './state-rows.ts';
 
 const MOST_ROWS = 500;
 
@@ -177,10 +177,14 @@ export async function readAccounts(
   return lookup.redactorOf(row).value({ execution, info });
 }
 
-async function markAt(reader: RowReader, row: SessionRow, step: number): Promise<Mark | undefined> {
+async function markAt(
+  reader: RowReader,
+  row: SessionRow,
+  step: number,
+): Promise<ForkPoint | undefined> {
   const range = { from: step - 1, before: step };
   const [found] = step === 0 ? [] : await reader.store.steps(row.id, '', range);
-  return found && (await reader.values<Mark>([{ body: found.mark }]))[0];
+  return found && (await reader.values<ForkPoint>([{ body: found.mark }]))[0];
 }
 
 export async function readEvents(

@@ -11,7 +11,7 @@ import { checkedOwner } from './check-names.ts';
 import { forkSession } from './fork-session.ts';
 import { createSession } from './new-session.ts';
 import { sendMessage } from './send-message.ts';
-import { SessionCrew } from './session-crew.ts';
+import { SessionScheduler } from './session-scheduler.ts';
 import { SessionLookup } from './session-lookup.ts';
 import type {
   AnswerOptions,
@@ -47,7 +47,7 @@ import { upkeepRequest } from './upkeep-request.ts';
 export class SessionRuntime {
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
-  readonly #crew: SessionCrew;
+  readonly #scheduler: SessionScheduler;
 
   constructor(options: SessionRuntimeOptions) {
     const { clock = systemClock, maxMessages = 200 } = options;
@@ -56,7 +56,7 @@ export class SessionRuntime {
     whole('SessionRuntime maxCharacters', maxCharacters);
     this.clock = clock;
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
-    this.#crew = new SessionCrew(this.#lookup, options);
+    this.#scheduler = new SessionScheduler(this.#lookup, options);
   }
 
   async create(options: CreateOptions): Promise<Session> {
@@ -79,7 +79,7 @@ export class SessionRuntime {
    * the first call did, with the session as it is by then.
    */
   async send(sessionId: string, content: MessageContent, options: SendOptions): Promise<Session> {
-    const sent = await sendMessage(this.#lookup, this.#crew, sessionId, content, options);
+    const sent = await sendMessage(this.#lookup, this.#scheduler, sessionId, content, options);
     const { executionId, hasBegun } = sent;
     const session = await this.#result(sessionId, options, executionId, hasBegun);
     return { ...session, executionId };
@@ -92,13 +92,13 @@ export class SessionRuntime {
   ): Promise<Session> {
     const { owner, reason = 'on request' } = options;
     await this.#lookup.owned(sessionId, owner);
-    await this.#crew.request(sessionId, { pause: defaultRedactor.text(reason) });
+    await this.#scheduler.request(sessionId, { pause: defaultRedactor.text(reason) });
     return this.get(sessionId, options);
   }
 
   /** Goes on with a paused session: with answers, after a pause, or past a limit with a grant. */
   async resume(sessionId: string, options: ResumeSessionOptions): Promise<Session> {
-    const executionId = await resumeSession(this.#lookup, this.#crew, sessionId, options);
+    const executionId = await resumeSession(this.#lookup, this.#scheduler, sessionId, options);
     return this.#result(sessionId, options, executionId);
   }
 
@@ -135,14 +135,14 @@ export class SessionRuntime {
     await this.#lookup.owned(sessionId, owner);
     const at = isoTime(this.clock.now());
     const stop = stopText({ reason: defaultRedactor.text(reason), by, at });
-    await this.#crew.request(sessionId, { stop });
+    await this.#scheduler.request(sessionId, { stop });
     return this.#result(sessionId, options, null);
   }
 
   /** Continues a parked session with all counts at 0, in whatever process; any other stays as it is. */
   async retry(sessionId: string, options: RetryOptions): Promise<Session> {
     await this.#lookup.owned(sessionId, options.owner);
-    await this.#crew.request(sessionId, { retry: isoTime(this.clock.now()) });
+    await this.#scheduler.request(sessionId, { retry: isoTime(this.clock.now()) });
     return this.#result(sessionId, options, null);
   }
 
@@ -164,7 +164,7 @@ export class SessionRuntime {
   async delete(sessionId: string, { owner }: OwnerOptions): Promise<void> {
     const row = await this.#lookup.owned(sessionId, owner);
     await this.#lookup.store.delete(row.id);
-    this.#crew.forget(row.id);
+    this.#scheduler.forget(row.id);
   }
 
   /** Drops what no next turn needs of idle sessions that did not change since, in batches that hold up nothing else. */
@@ -184,17 +184,17 @@ export class SessionRuntime {
 
   /** Takes up what a process that died has left, and what nobody has begun. How many sessions it found. */
   recover(): Promise<number> {
-    return this.#crew.recover();
+    return this.#scheduler.recover();
   }
 
   /** Recovers now and from time to time, until `close`. */
   start(): void {
-    this.#crew.start();
+    this.#scheduler.start();
   }
 
   /** Finishes the steps that run, gives their leases back and takes up nothing more. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    return this.#crew.close(options.graceMs);
+    return this.#scheduler.close(options.graceMs);
   }
 
   /**
@@ -248,7 +248,7 @@ export class SessionRuntime {
 
   /** Hears the events of every session that this process works on, each after it was written down. */
   wiretap(listener: (event: SessionEvent) => void): () => void {
-    return this.#crew.listeners.add(null, listener);
+    return this.#scheduler.listeners.add(null, listener);
   }
 
   /** Hears the events of one session while this process works on it. A listener that leaves stops nothing. */
@@ -258,7 +258,7 @@ export class SessionRuntime {
     listener: (event: SessionEvent) => void,
   ): Promise<() => void> {
     const row = await this.#lookup.owned(sessionId, owner);
-    return this.#crew.listeners.add(row.id, listener);
+    return this.#scheduler.listeners.add(row.id, listener);
   }
 
   async #answer(
@@ -270,7 +270,7 @@ export class SessionRuntime {
     const { owner, by = owner, executionId: named, argsHash } = options;
     const answer = { ...decision, executionId: named, argsHash };
     const given = { sessionId, owner, callId, answer, by };
-    const executionId = await answerCall(this.#lookup, this.#crew, given);
+    const executionId = await answerCall(this.#lookup, this.#scheduler, given);
     return this.#result(sessionId, options, executionId);
   }
 
@@ -283,7 +283,7 @@ export class SessionRuntime {
     const { owner, wait } = options;
     if (wait) {
       await this.#lookup.owned(sessionId, owner);
-      await this.#crew.settled(sessionId, executionId, hasBegun);
+      await this.#scheduler.settled(sessionId, executionId, hasBegun);
     }
     const session = await this.get(sessionId, options);
     return wait || executionId === null ? session : { ...session, executionId };

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SessionSweep } from './session-sweep.ts';
 import type { SessionStore } from './session-store.ts';
-import { memoryStore } from './stores/memory.ts';
+import { memoryStore } from './stores/memory/index.ts';
 
 const LEASE_MS = 15_000;
 const nameOf = (n: number): string => `owner-${String(n).padStart(4, '0')}`;

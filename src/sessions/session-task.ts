@@ -7,7 +7,7 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { MessageInput } from '../messages/message.ts';
 import { grantWithin, type GrantOrder } from './grant-order.ts';
 import type { LoadedSession } from './load-state.ts';
-import { hasLog } from './log-events.ts';
+import { hasLog } from './event-log.ts';
 import type { RowReader } from './row-reader.ts';
 import type { CommandRow, SessionRow } from './session-rows.ts';
 import { stopNote } from './stop-note.ts';

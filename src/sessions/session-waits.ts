@@ -1,10 +1,10 @@
 import { AgentError } from '../errors/agent-error.ts';
-import { hasLog } from './log-events.ts';
+import { hasLog } from './event-log.ts';
 import { sessionNotFound } from './session-errors.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** How often a caller who waits looks at the store, for work that runs elsewhere. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 /** Who waits for sessions to end, pause or be parked. */
 export class SessionWaits {
@@ -74,7 +74,7 @@ export class SessionWaits {
         if (waiters.size === 0) this.#waiters.delete(sessionId);
         resolve();
       };
-      const timer = setTimeout(done, LOOK_MS);
+      const timer = setTimeout(done, POLL_MS);
       this.#waiters.set(sessionId, waiters.add(done));
     });
   }

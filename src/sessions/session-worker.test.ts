@@ -17,14 +17,14 @@ import { LeaseKeeper } from './lease-keeper.ts';
 import { Quarantine, type QuarantineTimes, type Stay } from './quarantine.ts';
 import type { SessionStore } from './session-store.ts';
 import { workOn, type WorkerContext } from './session-worker.ts';
-import { memoryStore } from './stores/memory.ts';
+import { memoryStore } from './stores/memory/index.ts';
 
 const { final, toolCall } = ScenarioStep;
 const LEASE_MS = 60_000;
 const QUICK = { calmMs: 1, holdMs: 1, leaveMs: 20_000 };
 
 /** A worker over a session that has one message, and what the worker asks for. */
-async function rig(
+async function harness(
   given: {
     readonly faults?: (store: SessionStore) => Partial<SessionStore>;
     readonly deps?: () => Promise<Record<string, unknown>>;
@@ -77,8 +77,8 @@ async function rig(
     depsFor: deps,
     isDraining: () => state.isDraining,
     isFree: () => state.isFree,
-    told() {},
-    isHeard: () => false,
+    onEvent() {},
+    hasListeners: () => false,
     failed: (error) => failures.push(error),
     tryLater: (sessionId, waitMs) => later.push([sessionId, waitMs]),
   };
@@ -115,7 +115,7 @@ const fails = async (): Promise<never> => {
 describe('a place', () => {
   it('is left after the step for a session that needs the process for itself, and asked for again', async () => {
     const slow = held();
-    const { id, work, row, quarantine, places, later } = await rig({ tool: slow.tool });
+    const { id, work, row, quarantine, places, later } = await harness({ tool: slow.tool });
     const working = work();
     await slow.began();
     const alone = quarantine.isolate('poison');
@@ -128,7 +128,7 @@ describe('a place', () => {
   });
 
   it('that was not to be had is asked for again, by a process that has the agent', async () => {
-    const { id, store, context, work, died, quarantine, later, asked } = await rig({
+    const { id, store, context, work, died, quarantine, later, asked } = await harness({
       times: { leaveMs: 1 },
     });
     await died(2);
@@ -143,7 +143,7 @@ describe('a place', () => {
   });
 
   it('that comes when the process closes is not used', async () => {
-    const { work, quarantine, state, asked } = await rig();
+    const { work, quarantine, state, asked } = await harness();
     const alone = await quarantine.isolate('poison');
     const working = work();
     await pause(5);
@@ -156,7 +156,7 @@ describe('a place', () => {
 
 describe('a claim', () => {
   it('is made of what a row calls leased only where the store has called it free', async () => {
-    const { work, row, state, asked } = await rig({
+    const { work, row, state, asked } = await harness({
       faults: (store) => ({
         // as a clock says that was set back
         find: async (id) => {
@@ -174,7 +174,7 @@ describe('a claim', () => {
 
   it('names the wait for the case that this worker dies too', async () => {
     const waits: unknown[] = [];
-    const { work, died } = await rig({
+    const { work, died } = await harness({
       faults: (store) => ({
         claim(id, lease) {
           waits.push(lease.waitMs);
@@ -190,7 +190,7 @@ describe('a claim', () => {
 
 describe('a try that failed', () => {
   it('is left alone for a while by every process', async () => {
-    const { id, store, work, row, later } = await rig({ deps: fails });
+    const { id, store, work, row, later } = await harness({ deps: fails });
     expect(await work()).toBe(false);
     expect(await row()).toMatchObject({ worker: null, tries: 1, error: 'no tenant' });
     expect(await store.claim(id, { worker: 'other', ttlMs: 1_000 })).toBeNull();
@@ -199,7 +199,7 @@ describe('a try that failed', () => {
 
   it('gives its lease back though the row cannot be read', async () => {
     let reads = 0;
-    const { work, row } = await rig({
+    const { work, row } = await harness({
       deps: fails,
       faults: (store) => ({
         find: (id) => (reads++ === 0 ? store.find(id) : Promise.reject(new Error('down'))),
@@ -210,7 +210,7 @@ describe('a try that failed', () => {
   });
 
   it('is followed by a stop that came meanwhile, at once', async () => {
-    const { id, work, row, later } = await rig({
+    const { id, work, row, later } = await harness({
       deps: fails,
       faults: (store) => ({
         async claim(sessionId, lease) {
@@ -227,7 +227,7 @@ describe('a try that failed', () => {
   });
 
   it('plans nothing where another worker has the session', async () => {
-    const { work, row, later, failures } = await rig({
+    const { work, row, later, failures } = await harness({
       leaseMs: 20,
       deps: fails,
       faults: (store) => ({
@@ -248,7 +248,7 @@ describe('a try that failed', () => {
 
 describe('a session that has killed too many workers', () => {
   it('is stopped on its row, and nothing of it is read', async () => {
-    const { work, row, died, client, id, asked } = await rig();
+    const { work, row, died, client, id, asked } = await harness();
     await died(6);
     await client.stop(id, { ...ann, reason: 'enough' });
     await work();
@@ -258,7 +258,7 @@ describe('a session that has killed too many workers', () => {
   });
 
   it('is stopped, not parked, where the stop comes after the claim', async () => {
-    const { work, row, died, failures } = await rig({
+    const { work, row, died, failures } = await harness({
       faults: (store) => ({
         async claim(sessionId, lease) {
           const claimed = await store.claim(sessionId, lease);
@@ -275,7 +275,7 @@ describe('a session that has killed too many workers', () => {
 
   it('keeps the message behind the execution that a stop ends', async () => {
     const slow = held();
-    const { id, store, work, row, died, client } = await rig({ tool: slow.tool, leaseMs: 50 });
+    const { id, store, work, row, died, client } = await harness({ tool: slow.tool, leaseMs: 50 });
     // it begins here, and dies in its first tool
     const working = work().catch(() => {});
     await slow.began();

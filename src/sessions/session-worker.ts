@@ -12,14 +12,14 @@ import {
   waitAfterDeath,
   wasParked,
 } from './attempts.ts';
-import { tellParked } from './tell-parked.ts';
+import { emitParked } from './emit-parked.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { HistoryWindow } from './load-state.ts';
 import type { Quarantine, Stay } from './quarantine.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
-import { Stretch } from './session-stretch.ts';
+import { LeasedRun } from './leased-run.ts';
 import { needsQuarantine } from './stores/attempt-rules.ts';
 
 export interface SessionEvent {
@@ -43,8 +43,8 @@ export interface WorkerContext {
   isDraining(): boolean;
   /** Whether the store has said that the session can be claimed, whatever its row says of the lease. */
   isFree(sessionId: string): boolean;
-  told(event: SessionEvent): void;
-  isHeard(sessionId: string): boolean;
+  onEvent(event: SessionEvent): void;
+  hasListeners(sessionId: string): boolean;
   /** Work that could not be done, for whoever runs the process. */
   failed(error: unknown, sessionId: string): void;
   /** A try failed, and the next one may come after the wait. */
@@ -105,7 +105,7 @@ class Try {
       // what is in it may be what kills: it is not read again
       if (isSpent(lease.row)) await this.#giveUp(deathText(lease.row), null);
       else await this.#stretches();
-      await keeper.giveBack(lease);
+      await keeper.release(lease);
       return true;
     } catch (error) {
       if (isTakenOver(error)) throw error;
@@ -122,8 +122,8 @@ class Try {
     const lease = this.#lease;
     let row: SessionRow | null = lease.row;
     while (row?.token === lease.token && row.worker === worker) {
-      const stretch = new Stretch(this.#context, row, lease, this.#stay);
-      const phase: SessionPhase | null = await stretch.work();
+      const run = new LeasedRun(this.#context, row, lease, this.#stay);
+      const phase: SessionPhase | null = await run.work();
       if (phase !== 'open' || this.#context.isDraining()) return;
       // it has made room for a session that needs the process for itself, and waits for its turn
       if (this.#stay.mustLeave) this.#context.tryLater(lease.sessionId, TURN_MS);
@@ -143,7 +143,7 @@ class Try {
       row.stopReason === null ? row.tries >= MOST_TRIES : lease.row.stopReason !== null;
     if (isLast) return this.#giveUp(text, thrown);
     const waitMs = waitAfter(Math.max(1, row.tries), leaseMs);
-    await keeper.release(lease, { kind: 'retry', error: text, waitMs });
+    await keeper.endAttempt(lease, { kind: 'retry', error: text, waitMs });
     this.#context.tryLater(row.id, row.stopReason === null ? waitMs : 0);
   }
 
@@ -155,15 +155,15 @@ class Try {
     const at = isoTime(clock.now());
     if (row.stopReason !== null) {
       await this.#dropUnbegun(row).catch(() => {}); // then it is worked on, and can be stopped
-      return keeper.release(lease, { kind: 'close', reason: row.stopReason, at });
+      return keeper.endAttempt(lease, { kind: 'close', reason: row.stopReason, at });
     }
     const tries = cause === null ? row.tries - 1 : row.tries;
     const parked = { ...row, error: text, tries, parkedAt: at };
     // what killed processes is not read again; the row says all that is needed
     if (cause !== null)
-      await new Stretch(this.#context, row, lease, this.#stay).begin().catch(() => {});
-    await tellParked(this.#context, parked).catch(() => {});
-    await keeper.release(lease, { kind: 'park', error: text, tries, at });
+      await new LeasedRun(this.#context, row, lease, this.#stay).begin().catch(() => {});
+    await emitParked(this.#context, parked).catch(() => {});
+    await keeper.endAttempt(lease, { kind: 'park', error: text, tries, at });
     this.#context.failed(wasParked(parked, cause), row.id);
   }
 

@@ -14,7 +14,7 @@ import type { JsonObject } from '../json.ts';
 import { closedOutcome, parkedOutcome } from './attempts.ts';
 import type { SessionPhase, SessionRow } from './session-rows.ts';
 import { shownTitle } from './session-title.ts';
-import type { Head } from './state-rows.ts';
+import type { StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session as people and programs see it, without its history; secrets are redacted. */
@@ -64,7 +64,7 @@ export interface Session {
 /** `waiting` are the calls that the ledger says nobody has answered. */
 export function sessionOf(
   row: SessionRow,
-  { state, seed, title }: Head,
+  { state, seed, title }: StateHeader,
   waiting: ReadonlySet<string>,
   redactors: ApprovalRedactors,
 ): Session {

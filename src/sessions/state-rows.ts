@@ -20,7 +20,7 @@ export interface Placement {
 export const wholeConversation: Placement = { messages: 0, steps: 0 };
 
 /** A state without its history, as the store keeps it in one row. */
-export interface Head {
+export interface StateHeader {
   readonly version: 1;
   /** Makes the names of large values impossible to guess. */
   readonly salt: string;
@@ -38,7 +38,7 @@ export interface Head {
 }
 
 /** The accounts after one step: what a fork at that step starts from. */
-export interface Mark {
+export interface ForkPoint {
   readonly messages: number;
   readonly execution: Execution;
   readonly info: SessionInfo;
@@ -93,7 +93,7 @@ export const unreadHead = ({
   stepCount,
   createdAt,
   updatedAt,
-}: SessionRow): Head => ({
+}: SessionRow): StateHeader => ({
   version: 1,
   salt: '',
   definition: null,
@@ -142,7 +142,7 @@ function unfinishedJson(step: UnfinishedStep): NonNullable<AgentStateJSON['unfin
 const placed = (execution: Execution, { messages }: Placement): Execution =>
   messages === 0 ? execution : { ...execution, firstMessage: execution.firstMessage + messages };
 
-export const markOf = (state: AgentState, placement: Placement): Mark => ({
+export const markOf = (state: AgentState, placement: Placement): ForkPoint => ({
   messages: state.messages.length + placement.messages,
   execution: placed(state.execution, placement),
   info: state.info,

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { BroadcastError, type Broadcaster } from '../broadcasting/broadcaster.ts';
 import { memoryBroadcaster } from '../broadcasting/broadcasters/memory.ts';
 import { broadcasterContract } from './broadcaster-contract.ts';
-import type { BroadcasterRig } from './broadcaster-contract/rig.ts';
+import type { BroadcasterHarness } from './broadcaster-contract/broadcaster-harness.ts';
 
 type Change = (broadcaster: Broadcaster) => Partial<Broadcaster>;
 
 /** A transport that takes a moment, can be broken, and has the mistake that it is given. */
-function rigWith(change: Change): BroadcasterRig {
+function rigWith(change: Change): BroadcasterHarness {
   const memory = memoryBroadcaster({ frameBytes: 2_000 });
   let broken: 'error' | 'hang' | null = null;
   const carry = async (signal: AbortSignal | undefined, work: () => unknown): Promise<void> => {

@@ -1,7 +1,10 @@
 import { deliveryCases } from './broadcaster-contract/delivery-cases.ts';
-import type { BroadcasterRig } from './broadcaster-contract/rig.ts';
+import type { BroadcasterHarness } from './broadcaster-contract/broadcaster-harness.ts';
 
-export type { BroadcasterRig, ChannelReader } from './broadcaster-contract/rig.ts';
+export type {
+  BroadcasterHarness,
+  ChannelReader,
+} from './broadcaster-contract/broadcaster-harness.ts';
 
 /** One promise of a `Broadcaster`: `run` rejects, saying what was expected and seen, if it is broken. */
 export interface BroadcasterContractCase {
@@ -15,12 +18,12 @@ export interface BroadcasterContractCase {
  * The rig is made once; each case reads channels of its own.
  */
 export function broadcasterContract(
-  open: () => BroadcasterRig | Promise<BroadcasterRig>,
+  open: () => BroadcasterHarness | Promise<BroadcasterHarness>,
 ): readonly BroadcasterContractCase[] {
-  let rig: Promise<BroadcasterRig> | undefined;
-  const prepare = async (): Promise<BroadcasterRig> => open();
+  let harness: Promise<BroadcasterHarness> | undefined;
+  const prepare = async (): Promise<BroadcasterHarness> => open();
   return deliveryCases.map(([name, run]) => ({
     name,
-    run: async () => run(await (rig ??= prepare())),
+    run: async () => run(await (harness ??= prepare())),
   }));
 }

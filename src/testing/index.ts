@@ -1,7 +1,7 @@
 export {
   broadcasterContract,
   type BroadcasterContractCase,
-  type BroadcasterRig,
+  type BroadcasterHarness,
   type ChannelReader,
 } from './broadcaster-contract.ts';
 export {

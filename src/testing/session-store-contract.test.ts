@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRow } from '../sessions/session-rows.ts';
 import type { CommitReceipt, SessionStore } from '../sessions/session-store.ts';
-import { memoryStore } from '../sessions/stores/memory.ts';
+import { memoryStore } from '../sessions/stores/memory/index.ts';
 import { sessionStoreContract } from './session-store-contract.ts';
 
 /** The names of the cases that a store fails. */
@@ -171,8 +171,8 @@ const mistakes: readonly [string, (store: SessionStore) => Partial<SessionStore>
   [
     'names a phase that it did not find',
     (store) => ({
-      async request(id, wish) {
-        const phase = await store.request(id, wish);
+      async request(id, request) {
+        const phase = await store.request(id, request);
         return phase === 'paused' ? 'open' : phase;
       },
     }),

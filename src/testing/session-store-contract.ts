@@ -10,14 +10,18 @@ import { leaseCases } from './store-contract/lease-cases.ts';
 import { ledgerCases } from './store-contract/ledger-cases.ts';
 import { parkingCases } from './store-contract/parking-cases.ts';
 import { readingCases } from './store-contract/reading-cases.ts';
-import { makeRig, type Rig, type StoreContractCase } from './store-contract/rig.ts';
+import {
+  makeHarness,
+  type StoreHarness,
+  type StoreContractCase,
+} from './store-contract/store-harness.ts';
 import { recoveryCases } from './store-contract/recovery-cases.ts';
 import { repeatCases } from './store-contract/repeat-cases.ts';
 import { sessionCases } from './store-contract/session-cases.ts';
 import { sizeCases } from './store-contract/size-cases.ts';
 import { waitCases } from './store-contract/wait-cases.ts';
 
-export type { StoreContractCase } from './store-contract/rig.ts';
+export type { StoreContractCase } from './store-contract/store-harness.ts';
 
 /**
  * What every {@link SessionStore} must do, for any test runner:
@@ -28,8 +32,9 @@ export function sessionStoreContract(
   open: () => SessionStore | Promise<SessionStore>,
   options: { readonly leaseMs?: number } = {},
 ): readonly StoreContractCase[] {
-  let rig: Promise<Rig> | undefined;
-  const prepare = async (): Promise<Rig> => makeRig(await open(), options.leaseMs ?? 60);
+  let harness: Promise<StoreHarness> | undefined;
+  const prepare = async (): Promise<StoreHarness> =>
+    makeHarness(await open(), options.leaseMs ?? 60);
   return [
     ...sessionCases,
     ...commandCases,
@@ -47,5 +52,5 @@ export function sessionStoreContract(
     ...expiryCases,
     ...sizeCases,
     ...waitCases,
-  ].map(({ name, run }) => ({ name, run: async () => run(await (rig ??= prepare())) }));
+  ].map(({ name, run }) => ({ name, run: async () => run(await (harness ??= prepare())) }));
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../events/agent-event.ts';
-import type { NumberedEvent } from '../sessions/log-events.ts';
+import type { NumberedEvent } from '../sessions/event-log.ts';
 import type { OwnerOptions } from '../sessions/session-options.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 

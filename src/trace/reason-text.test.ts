@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { session, verdict } from '../../test/trace/records.ts';
+import { session, outcomeWith } from '../../test/trace/records.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
@@ -17,7 +17,7 @@ const stopped = (
   stopReason,
   executionStepCount: 2,
   outcome: ContinuationOutcome.from(
-    verdict({ criterion, decision: 'forbid', stopReason, context }),
+    outcomeWith({ criterion, decision: 'forbid', stopReason, context }),
   ),
 });
 

@@ -5,7 +5,7 @@ import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import { isRecord, own } from '../json.ts';
 import { countText, exactMoneyText, secondsText, timesText } from './number-text.ts';
-import { isSoftLanding, numberIn, textIn, voiceOf } from './voices.ts';
+import { isSoftLanding, numberIn, textIn, evaluationOf } from './evaluations.ts';
 import { sentence, withoutFullStop } from '../sentence.ts';
 
 /** What the words are made from. */
@@ -137,7 +137,7 @@ function usedUp(
 
 function unreadWork({ outcome }: StopCase): string {
   if (isSoftLanding(outcome)) return '';
-  const calls = numberIn(voiceOf(outcome, 'ToolCallPresenceCheck'), 'toolCalls') ?? 0;
+  const calls = numberIn(evaluationOf(outcome, 'ToolCallPresenceCheck'), 'toolCalls') ?? 0;
   if (calls === 0) return ' while work was still pending';
   return calls === 1
     ? ' while a tool result was still unread'

@@ -8,7 +8,7 @@ import type { PendingApproval } from '../events/agent-event.ts';
 import { grantLabel, ifGranted } from './grant-text.ts';
 import { becauseOf, isSessionWide, type StopCase } from './stop-because.ts';
 import type { StopSentence } from './trace.ts';
-import { decisiveVoice, isSoftLanding } from './voices.ts';
+import { decisiveEvaluation, isSoftLanding } from './evaluations.ts';
 import { withoutFullStop } from '../sentence.ts';
 
 export interface StopFacts {
@@ -30,7 +30,7 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
   if (status === 'processing' || status === 'idle') return null;
   if (status === 'paused') return pauseSentence(facts);
   const lead = leads[status] ?? 'Stopped because';
-  const voice = decisiveVoice(outcome);
+  const voice = decisiveEvaluation(outcome);
   if (!outcome || !voice) return plain(lead, facts.error?.message ?? nobodySaid[status] ?? status);
   const stop: StopCase = { outcome, voice, error: facts.error ?? null, step: facts.step ?? null };
   const { because, rest } = becauseOf(stop);

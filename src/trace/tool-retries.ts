@@ -3,7 +3,7 @@ import { canonicalJson } from '../json.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { TraceBar } from './trace.ts';
-import { numberIn, textIn, voiceOf } from './voices.ts';
+import { numberIn, textIn, evaluationOf } from './evaluations.ts';
 
 type Call = Pick<ToolCall, 'id' | 'name' | 'args'>;
 
@@ -55,6 +55,6 @@ function placeOfRetry(calls: readonly Call[], { name, args }: Call): number {
 
 /** How many are allowed, where the policy counts them. */
 function limitOf(step: StepWithCalls | null): number | null {
-  const voice = voiceOf(step?.outcome ?? null, 'ErrorPolicyCriterion');
+  const voice = evaluationOf(step?.outcome ?? null, 'ErrorPolicyCriterion');
   return textIn(voice, 'handling') === 'ignore' ? null : numberIn(voice, 'maxRetries');
 }

@@ -9,7 +9,7 @@ import {
   session,
   step,
   T0,
-  verdict,
+  outcomeWith,
 } from '../../test/trace/records.ts';
 import { bars, traced } from '../../test/trace/traced.ts';
 import { traceOf } from './trace-of.ts';
@@ -149,7 +149,7 @@ describe('the bars of a step', () => {
 
 describe('retries and waits', () => {
   const policy = (consecutiveFailures: number) =>
-    verdict({
+    outcomeWith({
       criterion: 'ErrorPolicyCriterion',
       decision: 'request',
       context: { consecutiveFailures, maxRetries: 3, handling: 'retry' },

@@ -12,7 +12,7 @@ import { tracePauses } from './trace-pauses.ts';
 import { traceSteps } from './trace-steps.ts';
 import { traceTotals } from './trace-totals.ts';
 import type { Trace, TraceExecution } from './trace.ts';
-import { decisiveVoice, textIn } from './voices.ts';
+import { decisiveEvaluation, textIn } from './evaluations.ts';
 
 /** Everything a trace is made from. */
 export interface TraceRecords {
@@ -49,7 +49,7 @@ export function traceOf(records: TraceRecords): Trace {
   const isNewest = !records.stepAfter;
   const open = isCurrent && isNewest ? openStepOf(session, log, lastNumber(records, steps)) : null;
   const shown = traceSteps(records, log, open);
-  const outcome = verdictOf(records, newest, log);
+  const outcome = lastOutcomeOf(records, newest, log);
   const status = isCurrent ? broadcastStatusOf(session) : statusBy(outcome);
   return {
     sessionId: session.id,
@@ -80,7 +80,7 @@ const lastNumber = ({ accountsAfter }: TraceRecords, steps: readonly AgentStepJS
   Math.max(steps.at(-1)?.number ?? 0, accountsAfter?.stepCount ?? 0);
 
 /** The newest one: of the session, of the last word in the log, of the newest step, of the beginning. */
-function verdictOf(
+function lastOutcomeOf(
   { session, stepAfter, executionId }: TraceRecords,
   newest: AgentStepJSON | undefined,
   { ending, outcome }: RunLog,
@@ -105,6 +105,6 @@ function errorBehind(
   outcome: ContinuationOutcomeJSON | null,
 ): AgentStepJSON['errors'][number] | null {
   if (!step || step.errors.length === 0) return null;
-  const tool = textIn(decisiveVoice(outcome), 'toolName');
+  const tool = textIn(decisiveEvaluation(outcome), 'toolName');
   return step.errors.findLast(({ toolName }) => (toolName ?? null) === tool) ?? null;
 }

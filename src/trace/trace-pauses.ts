@@ -4,7 +4,7 @@ import { workedBetween, type Gap, type RunLog } from './run-log.ts';
 import type { TracePause, TraceStep } from './trace.ts';
 
 /** Nobody was asked for anything: a process died, or handed its work over. */
-const nobodyWaited: ReadonlySet<string> = new Set(['crash', 'handover']);
+const technicalPauses: ReadonlySet<string> = new Set(['crash', 'handover']);
 
 /** The gaps of the shown steps as marks on the axis. `session` is given where its last gap may still last. */
 export function tracePauses(
@@ -40,7 +40,7 @@ export function waitedForPeople(
 ): number {
   let ms = 0;
   for (const { gap } of shownGaps(log, steps, session))
-    if (!nobodyWaited.has(gap.kind)) ms += Math.max(0, (gap.to ?? now) - gap.from);
+    if (!technicalPauses.has(gap.kind)) ms += Math.max(0, (gap.to ?? now) - gap.from);
   return ms;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { accounts, Log, session, step, verdict } from '../../test/trace/records.ts';
+import { accounts, Log, session, step, outcomeWith } from '../../test/trace/records.ts';
 import { traced } from '../../test/trace/traced.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 
 describe('totals and the verdict', () => {
   const spent = ContinuationOutcome.from(
-    verdict(
+    outcomeWith(
       {
         criterion: 'StepsLimit',
         decision: 'forbid',

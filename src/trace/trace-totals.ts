@@ -5,7 +5,7 @@ import type { RunLog } from './run-log.ts';
 import type { TraceRecords } from './trace-of.ts';
 import { waitedForPeople } from './trace-pauses.ts';
 import type { TraceBar, TraceStep, TraceTotals } from './trace.ts';
-import { numberIn, voiceOf } from './voices.ts';
+import { numberIn, evaluationOf } from './evaluations.ts';
 
 interface TotalsInput {
   readonly records: TraceRecords;
@@ -59,7 +59,7 @@ function counted({ steps }: TraceRecords) {
 }
 
 const limitOf = (outcome: ContinuationOutcomeJSON | null, criterion: string): number | null =>
-  numberIn(voiceOf(outcome, criterion), 'limit');
+  numberIn(evaluationOf(outcome, criterion), 'limit');
 
 /** The wall clock of a run starts anew with every resume: its limit fits the working time only where there was none. */
 function secondsLimit(
@@ -68,7 +68,7 @@ function secondsLimit(
 ): number | null {
   const ofWork = limitOf(outcome, 'CumulativeExecutionTimeLimit');
   if (ofWork !== null) return ofWork;
-  const wall = voiceOf(outcome, 'ExecutionTimeLimit');
+  const wall = evaluationOf(outcome, 'ExecutionTimeLimit');
   const worked = (accountsAfter ?? accounts)?.cumulativeSeconds ?? 0;
   const isWhole = (numberIn(wall, 'used') ?? 0) >= worked - ROUNDING_SECONDS;
   return isWhole ? numberIn(wall, 'limit') : null;

@@ -2,14 +2,21 @@ import type { Envelope, EnvelopeOf } from '../broadcasting/envelope.ts';
 import { applyNested } from './apply-nested.ts';
 import { applyStatus, statusNote } from './apply-status.ts';
 import { applyApproval, applyToolCompleted, applyToolStarted } from './apply-tools.ts';
-import { findInTurn, inserted, rowOf, reachOf } from './rows.ts';
-import { entered, trackOf, withDiscard, withTrack, type Screen, type UiRun } from './screen.ts';
+import { findInTurn, inserted, rowOf, reachOf } from './message-list.ts';
+import {
+  entered,
+  trackOf,
+  withDiscard,
+  withTrack,
+  type LogSnapshot,
+  type UiRun,
+} from './log-snapshot.ts';
 
-type OnRun = Screen & { readonly run: UiRun };
+type OnRun = LogSnapshot & { readonly run: UiRun };
 
 /** The screen after one more envelope of the log. Called in the order of the log only. */
-export function applyEnvelope(screen: Screen, envelope: Envelope): Screen {
-  const there = entered(screen, envelope.execution_id);
+export function applyEnvelope(snapshot: LogSnapshot, envelope: Envelope): LogSnapshot {
+  const there = entered(snapshot, envelope.execution_id);
   const on: OnRun = { ...there, run: linked(there.run, envelope) };
   if (envelope.parent_agent_id !== undefined) return applyNested(on, envelope);
   switch (envelope.type) {
@@ -43,15 +50,15 @@ function linked(run: UiRun, { seq, prev }: Envelope): UiRun {
 }
 
 /** A message that the server's record brought already stays as it is. */
-function applyMessage(screen: OnRun, envelope: EnvelopeOf<'agent.message'>): Screen {
-  const { rows, run } = screen;
+function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): LogSnapshot {
+  const { rows, run } = snapshot;
   const { payload, timestamp, agent_id } = envelope;
   const { message_id: id, role, step } = payload;
   const row = rowOf({ id, role, timestamp }, payload.content);
   if (role === 'user') {
     const isKnown = rows.some((other) => other.id === id);
     return {
-      ...screen,
+      ...snapshot,
       rows: isKnown ? rows : inserted(rows, reachOf(rows, run).end, row),
       run: { ...run, inputId: id, isOverlaid: isKnown },
     };
@@ -60,7 +67,7 @@ function applyMessage(screen: OnRun, envelope: EnvelopeOf<'agent.message'>): Scr
   const isKnown = findInTurn(rows, turn, (other) => other.id === id) >= 0;
   const doneStep = Math.max(trackOf(run, agent_id).doneStep, step);
   return {
-    ...screen,
+    ...snapshot,
     rows: isKnown ? rows : inserted(rows, turn.end, row),
     // what it does next, if anything, will be told where steps are
     run: {
@@ -71,13 +78,13 @@ function applyMessage(screen: OnRun, envelope: EnvelopeOf<'agent.message'>): Scr
   };
 }
 
-function stepStarted(screen: OnRun, envelope: EnvelopeOf<'agent.step.started'>): Screen {
+function stepStarted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.started'>): LogSnapshot {
   const { timestamp, agent_id, payload } = envelope;
   const before = payload.step - 1;
-  const doneStep = Math.max(trackOf(screen.run, agent_id).doneStep, before);
-  const run = withTrack(screen.run, agent_id, { startedAt: timestamp, doneStep });
+  const doneStep = Math.max(trackOf(snapshot.run, agent_id).doneStep, before);
+  const run = withTrack(snapshot.run, agent_id, { startedAt: timestamp, doneStep });
   return {
-    ...screen,
+    ...snapshot,
     run: {
       ...run,
       rowId: null,
@@ -89,13 +96,13 @@ function stepStarted(screen: OnRun, envelope: EnvelopeOf<'agent.step.started'>):
 }
 
 /** A nested agent's usage is in the step of its caller: only the root's steps count. */
-function stepCompleted(screen: OnRun, envelope: EnvelopeOf<'agent.step.completed'>): Screen {
+function stepCompleted(snapshot: OnRun, envelope: EnvelopeOf<'agent.step.completed'>): LogSnapshot {
   const { agent_id, payload } = envelope;
   const { step, usage } = payload;
-  const doneStep = Math.max(trackOf(screen.run, agent_id).doneStep, step);
-  const run = withTrack(screen.run, agent_id, { doneStep });
+  const doneStep = Math.max(trackOf(snapshot.run, agent_id).doneStep, step);
+  const run = withTrack(snapshot.run, agent_id, { doneStep });
   return {
-    ...screen,
+    ...snapshot,
     run: {
       ...run,
       rowId: null,

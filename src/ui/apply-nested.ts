@@ -1,19 +1,19 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
 import { applyApproval, withoutApproval } from './apply-tools.ts';
-import { isCut } from './rows.ts';
-import { trackOf, withDiscard, withTrack, type Screen, type UiRun } from './screen.ts';
+import { isCut } from './message-list.ts';
+import { trackOf, withDiscard, withTrack, type LogSnapshot, type UiRun } from './log-snapshot.ts';
 import type { UiMessage } from './ui-message.ts';
 
-type OnRun = Screen & { readonly run: UiRun };
+type OnRun = LogSnapshot & { readonly run: UiRun };
 
 /** An agent that works as a tool shows as one line that changes and goes: its texts are never the answer. */
-export function applyNested(screen: OnRun, envelope: Envelope): Screen {
+export function applyNested(snapshot: OnRun, envelope: Envelope): LogSnapshot {
   const { agent_id: agentId, parent_agent_id: parent = null } = envelope;
-  const track = trackOf(screen.run, agentId);
-  const run = withTrack(screen.run, agentId, { parent });
-  const on = { ...screen, run };
-  const says = (content: string, at: UiRun = run): Screen => ({
-    ...screen,
+  const track = trackOf(snapshot.run, agentId);
+  const run = withTrack(snapshot.run, agentId, { parent });
+  const on = { ...snapshot, run };
+  const says = (content: string, at: UiRun = run): LogSnapshot => ({
+    ...snapshot,
     run: withTrack(at, agentId, { note: nestedNote(run.id, envelope, content) }),
   });
   switch (envelope.type) {
@@ -44,7 +44,7 @@ export function applyNested(screen: OnRun, envelope: Envelope): Screen {
       const { step, has_tool_calls } = envelope.payload;
       const doneStep = Math.max(track.doneStep, step);
       const note = has_tool_calls ? track.note : null;
-      return { ...screen, run: withTrack(run, agentId, { doneStep, note }) };
+      return { ...snapshot, run: withTrack(run, agentId, { doneStep, note }) };
     }
     case 'agent.stream.discarded':
       return { ...on, run: withDiscard(run, envelope) };

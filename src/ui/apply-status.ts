@@ -1,11 +1,11 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
-import { inserted, reachOf, without, type Rows } from './rows.ts';
-import { isEnd, noApprovals, trackOf, type Screen, type UiRun } from './screen.ts';
+import { inserted, reachOf, without, type MessageList } from './message-list.ts';
+import { isEnd, noApprovals, trackOf, type LogSnapshot, type UiRun } from './log-snapshot.ts';
 import { stopLine } from './stop-text.ts';
 import type { UiMessage, UiStatusType } from './ui-message.ts';
 import type { UiStop } from './ui-state.ts';
 
-type OnRun = Screen & { readonly run: UiRun };
+type OnRun = LogSnapshot & { readonly run: UiRun };
 
 /** What goes on right now; gone with the next thing that happens. */
 export const statusNote = (
@@ -21,15 +21,15 @@ export const statusNote = (
   metadata: { status_type: type },
 });
 
-export function applyStatus(screen: OnRun, envelope: EnvelopeOf<'agent.status'>): Screen {
-  const { rows, run } = screen;
+export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'>): LogSnapshot {
+  const { rows, run } = snapshot;
   const { payload, timestamp } = envelope;
   const { status } = payload;
   const stepCount = Math.max(run.stepCount, payload.step_count);
   const stopId = `${run.id}:stop`;
   if (status !== 'paused' && !isEnd(status))
     return {
-      ...screen,
+      ...snapshot,
       rows: without(rows, stopId),
       run: {
         ...run,
@@ -52,7 +52,7 @@ export function applyStatus(screen: OnRun, envelope: EnvelopeOf<'agent.status'>)
   };
   const stopped = { ...run, status, stop, stepCount, note: null };
   return {
-    ...screen,
+    ...snapshot,
     rows: withStopRow(without(rows, stopId), run, stopId, stop),
     run: status === 'paused' ? stopped : { ...stopped, ...ended(run, envelope.agent_id) },
   };
@@ -68,7 +68,7 @@ function ended(run: UiRun, rootId: string): Pick<UiRun, 'approvals' | 'open' | '
   };
 }
 
-function withStopRow(rows: Rows, run: UiRun, id: string, stop: UiStop): Rows {
+function withStopRow(rows: MessageList, run: UiRun, id: string, stop: UiStop): MessageList {
   if (stop.status === 'completed') return rows;
   const { timestamp, stop_reason, resolved_by, remedy, stop_message: reason } = stop;
   const row: UiMessage = {

@@ -1,35 +1,42 @@
 import type { EnvelopeOf } from '../broadcasting/envelope.ts';
 import { statusNote } from './apply-status.ts';
 import { resultMetadata } from './tool-results.ts';
-import { callsOf, findInTurn, hasCall, inserted, reachOf, type Rows } from './rows.ts';
-import type { Screen, UiRun } from './screen.ts';
+import {
+  callsOf,
+  findInTurn,
+  hasCall,
+  inserted,
+  reachOf,
+  type MessageList,
+} from './message-list.ts';
+import type { LogSnapshot, UiRun } from './log-snapshot.ts';
 import type { UiMessage, UiToolCall } from './ui-message.ts';
 import type { UiApproval } from './ui-state.ts';
 
-type OnRun = Screen & { readonly run: UiRun };
+type OnRun = LogSnapshot & { readonly run: UiRun };
 
 export function applyToolStarted(
-  screen: OnRun,
+  snapshot: OnRun,
   envelope: EnvelopeOf<'agent.tool.started'>,
-): Screen {
+): LogSnapshot {
   const { tool, tool_call_id: id, args_summary, args } = envelope.payload;
   const call: UiToolCall = { id, name: tool, args: args ?? null, args_summary };
-  const { rows, run } = attached(screen, call, envelope.timestamp);
+  const { rows, run } = attached(snapshot, call, envelope.timestamp);
   const open = [...run.open.filter((other) => other.id !== id), { id, name: tool }];
   return {
-    ...screen,
+    ...snapshot,
     rows,
     run: { ...withoutApproval(run, id), open, note: openNote(run.id, open, envelope.timestamp) },
   };
 }
 
 export function applyToolCompleted(
-  screen: OnRun,
+  snapshot: OnRun,
   envelope: EnvelopeOf<'agent.tool.completed'>,
-): Screen {
+): LogSnapshot {
   const { payload, timestamp } = envelope;
   const { tool, tool_call_id: id, success, args = null, args_summary = '' } = payload;
-  const { rows, run } = attached(screen, { id, name: tool, args, args_summary }, timestamp);
+  const { rows, run } = attached(snapshot, { id, name: tool, args, args_summary }, timestamp);
   const open = run.open.filter((other) => other.id !== id);
   const note =
     open.length > 0
@@ -41,7 +48,7 @@ export function applyToolCompleted(
           timestamp,
         );
   return {
-    ...screen,
+    ...snapshot,
     rows: withResult(rows, run, envelope),
     run: { ...withoutApproval(open.length > 0 ? run : quiet(run), id), open, note },
   };
@@ -49,9 +56,9 @@ export function applyToolCompleted(
 
 /** A nested agent's call waits for a person too, but it is no part of the conversation. */
 export function applyApproval(
-  screen: OnRun,
+  snapshot: OnRun,
   envelope: EnvelopeOf<'agent.approval.requested'>,
-): Screen {
+): LogSnapshot {
   const { payload, execution_id, agent_id, parent_agent_id, timestamp } = envelope;
   const { tool, tool_call_id, args, args_hash, args_summary, hidden } = payload;
   const approval: UiApproval = {
@@ -65,9 +72,10 @@ export function applyApproval(
     agent_id,
   };
   const call: UiToolCall = { id: tool_call_id, name: tool, args, args_summary };
-  const { rows, run } = parent_agent_id === undefined ? attached(screen, call, timestamp) : screen;
+  const { rows, run } =
+    parent_agent_id === undefined ? attached(snapshot, call, timestamp) : snapshot;
   const approvals = [...withoutApproval(run, tool_call_id).approvals, approval];
-  return { ...screen, rows, run: { ...run, approvals } };
+  return { ...snapshot, rows, run: { ...run, approvals } };
 }
 
 /** Agents that worked as tools are done when no call is open. */
@@ -94,8 +102,12 @@ const openNote = (runId: string, open: UiRun['open'], timestamp: string): UiMess
   );
 
 /** Puts a call where it belongs: in place if it is known, else on the message of its step, else on a new one. */
-function attached(screen: OnRun, call: UiToolCall, timestamp: string): Pick<OnRun, 'rows' | 'run'> {
-  const { rows, run } = screen;
+function attached(
+  snapshot: OnRun,
+  call: UiToolCall,
+  timestamp: string,
+): Pick<OnRun, 'rows' | 'run'> {
+  const { rows, run } = snapshot;
   const turn = reachOf(rows, run);
   const known = findInTurn(rows, turn, (row) => hasCall(row, call.id));
   const knownRow = rows[known];
@@ -152,7 +164,11 @@ const isBeginning = (a: string, b: string): boolean => {
 };
 
 /** Under its call, in the order of the calls. */
-function withResult(rows: Rows, run: UiRun, envelope: EnvelopeOf<'agent.tool.completed'>): Rows {
+function withResult(
+  rows: MessageList,
+  run: UiRun,
+  envelope: EnvelopeOf<'agent.tool.completed'>,
+): MessageList {
   const { payload, timestamp } = envelope;
   const callId = payload.tool_call_id;
   const turn = reachOf(rows, run);

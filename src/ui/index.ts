@@ -1,8 +1,8 @@
-export { newUiState } from './book.ts';
+export { newUiState } from './reducer-state.ts';
 export { reduceEnvelope, reduceRefill, skipGap } from './reduce-envelope.ts';
 export { acceptUserMessage, withoutUserMessage, withUserMessage } from './sent-messages.ts';
 export { reconcile } from './with-history.ts';
-export { uiMessagesOf, type StepResults, type UiMessagesOptions } from './ui-messages-of.ts';
+export { toUiMessages, type StepResults, type UiMessagesOptions } from './to-ui-messages.ts';
 export {
   hasToolError,
   isToolCallMessage,
@@ -46,15 +46,15 @@ export {
 export { SourceError, type SourceErrorCode } from './sources/source-error.ts';
 export {
   connectSession,
-  sessionStore,
-  type SessionStore,
-  type SessionStoreOptions,
+  sessionViewStore,
+  type SessionViewStore,
+  type SessionViewStoreOptions,
   type SessionView,
-} from './sources/session-store.ts';
+} from './sources/session-view-store.ts';
 export {
-  sessionDesk,
+  sessionController,
   type ActionKind,
   type AgentSessionActions,
   type SessionAction,
-  type SessionDesk,
+  type SessionController,
 } from './sources/session-actions.ts';

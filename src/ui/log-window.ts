@@ -1,7 +1,7 @@
 import type { Envelope } from '../broadcasting/envelope.ts';
 import { own } from '../json.ts';
 import { applyEnvelope } from './apply-envelope.ts';
-import { entered, hasHoles, isEnd, withoutHoles, type Screen } from './screen.ts';
+import { entered, hasHoles, isEnd, withoutHoles, type LogSnapshot } from './log-snapshot.ts';
 
 /** A place in the log: an envelope, or what is known about the log there. */
 export interface Entry {
@@ -17,10 +17,10 @@ export interface Entry {
  */
 export interface LogWindow {
   /** The screen before the entries. */
-  readonly base: Screen;
+  readonly base: LogSnapshot;
   /** In the order of the log, executions one after the other. */
   readonly entries: readonly Entry[];
-  readonly screen: Screen;
+  readonly snapshot: LogSnapshot;
   /** Executions, oldest first. */
   readonly order: readonly string[];
   /** When the newest of them was first heard of. */
@@ -32,11 +32,11 @@ const KEPT = 50;
 /** and as many while something is; then it is given up. */
 const MOST_KEPT = 1_000;
 
-export const newWindow = (screen: Screen): LogWindow => ({
-  base: screen,
+export const newWindow = (snapshot: LogSnapshot): LogWindow => ({
+  base: snapshot,
   entries: [],
-  screen,
-  order: screen.run ? [...Object.keys(screen.behind), screen.run.id] : [],
+  snapshot,
+  order: snapshot.run ? [...Object.keys(snapshot.behind), snapshot.run.id] : [],
   since: '',
 });
 
@@ -54,22 +54,22 @@ export function withEntries(window: LogWindow, entries: readonly Entry[], at: st
 
 /** What comes behind everything else is applied; anything else means to apply the window again. */
 function merged(window: LogWindow, fresh: readonly Entry[]): LogWindow {
-  const { entries, order, screen, base } = window;
+  const { entries, order, snapshot, base } = window;
   const all = [...entries, ...fresh];
   if (all.every((entry, i) => i < entries.length || compare(order, all[i - 1], entry) < 0))
-    return { ...window, entries: all, screen: fresh.reduce(apply, screen) };
+    return { ...window, entries: all, snapshot: fresh.reduce(apply, snapshot) };
   return refolded({ ...window, entries: all.toSorted((a, b) => compare(order, a, b)) }, base);
 }
 
-export const refolded = (window: LogWindow, base: Screen): LogWindow => ({
+export const refolded = (window: LogWindow, base: LogSnapshot): LogWindow => ({
   ...window,
   base,
-  screen: window.entries.reduce(apply, base),
+  snapshot: window.entries.reduce(apply, base),
 });
 
-function apply(screen: Screen, { executionId, seq, what }: Entry): Screen {
-  if (typeof what === 'object') return applyEnvelope(screen, what);
-  const there = entered(screen, executionId);
+function apply(snapshot: LogSnapshot, { executionId, seq, what }: Entry): LogSnapshot {
+  if (typeof what === 'object') return applyEnvelope(snapshot, what);
+  const there = entered(snapshot, executionId);
   const { run } = there;
   if (what === 'opened') return { ...there, run: { ...run, hasHole: run.last === 0 } };
   const after = Math.max(run.after, seq);
@@ -82,22 +82,23 @@ const timeOf = ({ what }: Entry): string | null =>
 
 /** Seen before, or older than everything that could still be changed. */
 function isKnown(window: LogWindow, entry: Entry, fresh: readonly Entry[]): boolean {
-  const { base, screen, entries } = window;
+  const { base, snapshot, entries } = window;
   const { executionId, seq, what } = entry;
   if (Object.hasOwn(base.behind, executionId)) return true;
   const settled = base.run?.id === executionId ? base.run.last : 0;
   if (what === 'opened')
-    return screen.run?.id === executionId || Object.hasOwn(screen.behind, executionId);
+    return snapshot.run?.id === executionId || Object.hasOwn(snapshot.behind, executionId);
   if (what === 'known' || what === 'read') {
     if (seq < settled) return true;
-    const known = screen.run?.id === executionId ? screen.run : own(screen.behind, executionId);
+    const known =
+      snapshot.run?.id === executionId ? snapshot.run : own(snapshot.behind, executionId);
     return known !== undefined && known.after >= seq && !known.hasHole;
   }
   if (seq <= settled) return true;
   const isIt = (other: Entry): boolean =>
     other.seq === seq && other.executionId === executionId && typeof other.what === 'object';
   // what lies behind all that was seen is usually next
-  const isNews = screen.run?.id === executionId && seq > screen.run.last;
+  const isNews = snapshot.run?.id === executionId && seq > snapshot.run.last;
   return (!isNews && entries.some(isIt)) || fresh.some(isIt);
 }
 
@@ -116,13 +117,13 @@ function compare(order: readonly string[], a: Entry | undefined, b: Entry): numb
  * server decides: then a client that has just come may hear the last words of the one before.
  */
 function ordered(
-  { order, since, screen }: LogWindow,
+  { order, since, snapshot }: LogWindow,
   id: string,
   at: string,
 ): Pick<LogWindow, 'order' | 'since'> {
   if (order.at(-1) === id) return { order, since: since === '' || at < since ? at : since };
   if (order.includes(id)) return { order, since };
-  const { run } = screen;
+  const { run } = snapshot;
   const isOlder = run !== null && order.at(-1) === run.id && !isEnd(run.status) && at < since;
   return isOlder
     ? { order: order.toSpliced(-1, 0, id), since }
@@ -131,8 +132,8 @@ function ordered(
 
 /** What falls out of the window is settled, holes and all. */
 function trimmed(window: LogWindow): LogWindow {
-  const { entries, base, screen } = window;
-  const most = hasHoles(screen) ? MOST_KEPT : KEPT * 2;
+  const { entries, base, snapshot } = window;
+  const most = hasHoles(snapshot) ? MOST_KEPT : KEPT * 2;
   if (entries.length <= most) return window;
   const left = entries.slice(0, -KEPT).reduce(apply, base);
   const next = { ...window, base: withoutHoles(left), entries: entries.slice(-KEPT) };

@@ -1,7 +1,7 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import { isRecord, own } from '../json.ts';
 import { boundedText } from './bounded.ts';
-import { isCut } from './rows.ts';
+import { isCut } from './message-list.ts';
 
 /** Whether a value can be used. */
 export type Check = (value: unknown) => boolean;

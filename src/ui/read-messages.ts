@@ -14,7 +14,7 @@ import {
   type Check,
   type Field,
 } from './read-fields.ts';
-import { sameItems } from './rows.ts';
+import { sameItems } from './message-list.ts';
 import type { UiMessage, UiMetadata, UiRole, UiStatusType } from './ui-message.ts';
 
 const oneOf =

@@ -1,6 +1,6 @@
 import { sameJson } from '../json.ts';
-import { isPassing } from './book.ts';
-import { callsOf, sameItems, type Rows } from './rows.ts';
+import { isPassing } from './reducer-state.ts';
+import { callsOf, sameItems, type MessageList } from './message-list.ts';
 import { isSaid } from './sent-messages.ts';
 import type { UiMessage } from './ui-message.ts';
 
@@ -8,7 +8,7 @@ import type { UiMessage } from './ui-message.ts';
  * The conversation as the server keeps it, with what only the stream knows: errors, why it stopped, how long a tool
  * took, and what was said since. Messages that say the same stay the same objects.
  */
-export function reconcileMessages(streamed: Rows, canonical: Rows): Rows {
+export function reconcileMessages(streamed: MessageList, canonical: MessageList): MessageList {
   const partner = partners(streamed, canonical);
   const merged = new Map<UiMessage, UiMessage>();
   for (const [ours, theirs] of partner) merged.set(theirs, mergedRow(ours, theirs));
@@ -40,7 +40,7 @@ function mergedRow(ours: UiMessage, theirs: UiMessage): UiMessage {
 }
 
 /** Which message of the server each of ours is: by id, else by the calls of the same turn. */
-function partners(streamed: Rows, canonical: Rows): Map<UiMessage, UiMessage> {
+function partners(streamed: MessageList, canonical: MessageList): Map<UiMessage, UiMessage> {
   const ids = new Map(canonical.map((row) => [row.id, row]));
   const calls = new Map<string, UiMessage>();
   for (const [row, turn] of turns(canonical))
@@ -62,7 +62,7 @@ function partners(streamed: Rows, canonical: Rows): Map<UiMessage, UiMessage> {
 }
 
 /** Ids of calls are unique in an execution only. */
-function turns(rows: Rows): [UiMessage, string][] {
+function turns(rows: MessageList): [UiMessage, string][] {
   let turn = '';
   return rows.map((row) => {
     if (row.role === 'user') turn = row.id;
@@ -78,8 +78,8 @@ function callKeys(row: UiMessage): string[] {
 
 /** Our own words that the server has by now, each taken for one of its messages. */
 function confirmedUserRows(
-  streamed: Rows,
-  canonical: Rows,
+  streamed: MessageList,
+  canonical: MessageList,
   partner: ReadonlyMap<UiMessage, UiMessage>,
 ): Set<UiMessage> {
   const known = new Set(partner.values());

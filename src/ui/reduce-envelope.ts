@@ -1,6 +1,12 @@
 import type { Envelope, Refill } from '../broadcasting/envelope.ts';
-import { bookOf, isForeign, stateOf, withIgnored, type Book } from './book.ts';
-import { inOrderOf, withChunk, withDelta, withoutOver } from './live-book.ts';
+import {
+  reducerStateOf,
+  isForeign,
+  stateOf,
+  withIgnored,
+  type ReducerState,
+} from './reducer-state.ts';
+import { inOrderOf, withChunk, withDelta, withoutOver } from './apply-stream.ts';
 import { withEntries, type Entry } from './log-window.ts';
 import { isNumbered, readEnvelope, readRefill } from './read-envelope.ts';
 import { confirmed } from './sent-messages.ts';
@@ -14,13 +20,13 @@ export function reduceEnvelope(state: UiState, envelope: Envelope): UiState {
   const read = readEnvelope(envelope);
   if (read === null) return withIgnored(state, 1);
   const counted = read.isWhole ? state : withIgnored(state, 1);
-  return guarded(counted, (book) => withEnvelope(book, read.envelope));
+  return guarded(counted, (reducer) => withEnvelope(reducer, read.envelope));
 }
 
-function withEnvelope(book: Book, envelope: Envelope): Book {
-  if (envelope.type === 'agent.stream.chunk') return withChunk(book, envelope);
-  if (envelope.type === 'agent.tool.delta') return withDelta(book, envelope);
-  return withLog(book, envelope.session_id, entriesOf([envelope]));
+function withEnvelope(reducer: ReducerState, envelope: Envelope): ReducerState {
+  if (envelope.type === 'agent.stream.chunk') return withChunk(reducer, envelope);
+  if (envelope.type === 'agent.tool.delta') return withDelta(reducer, envelope);
+  return withLog(reducer, envelope.session_id, entriesOf([envelope]));
 }
 
 /** The state after a page of the log: what was missing is put in its place. Never throws, as `reduceEnvelope`. */
@@ -31,21 +37,24 @@ export function reduceRefill(state: UiState, refill: Refill): UiState {
   const counted = page.ignored === 0 ? state : withIgnored(state, page.ignored);
   if (executionId === null || (envelopes.length === 0 && seq === 0)) return counted;
   const mark: Entry = { executionId, seq, what: more ? 'known' : 'read' };
-  return guarded(counted, (book) =>
+  return guarded(counted, (reducer) =>
     // behind the log: what it has finished is not begun again
     inOrderOf(
       unfinished,
-      unfinished.reduce(withEnvelope, withLog(book, session_id, [...entriesOf(envelopes), mark])),
+      unfinished.reduce(
+        withEnvelope,
+        withLog(reducer, session_id, [...entriesOf(envelopes), mark]),
+      ),
     ),
   );
 }
 
 /** The state of what a change makes of its book; a change that throws is none. */
-function guarded(state: UiState, change: (book: Book) => Book): UiState {
+function guarded(state: UiState, change: (reducer: ReducerState) => ReducerState): UiState {
   try {
-    const book = bookOf(state);
-    const next = change(book);
-    return next === book ? state : stateOf(next, state);
+    const reducer = reducerStateOf(state);
+    const next = change(reducer);
+    return next === reducer ? state : stateOf(next, state);
   } catch {
     return withIgnored(state, 1);
   }
@@ -55,13 +64,13 @@ function guarded(state: UiState, change: (book: Book) => Book): UiState {
 export function skipGap(state: UiState): UiState {
   const { gap } = state;
   if (!gap) return state;
-  const book = bookOf(state);
+  const reducer = reducerStateOf(state);
   const { executionId } = gap;
-  const seqs = book.log.entries
+  const seqs = reducer.log.entries
     .filter((entry) => entry.executionId === executionId)
     .map((entry) => entry.seq);
   const mark: Entry = { executionId, seq: Math.max(gap.after, ...seqs), what: 'read' };
-  return stateOf(withLog(book, book.sessionId, [mark]), state);
+  return stateOf(withLog(reducer, reducer.sessionId, [mark]), state);
 }
 
 const entriesOf = (envelopes: readonly Envelope[]): Entry[] =>
@@ -71,10 +80,14 @@ const entriesOf = (envelopes: readonly Envelope[]): Entry[] =>
       : { executionId: what.execution_id, seq: what.seq, what },
   );
 
-function withLog(book: Book, sessionId: string | null, entries: readonly Entry[]): Book {
-  if (isForeign(book, sessionId)) return book;
-  const log = withEntries(book.log, entries, '');
-  if (log === book.log) return book;
-  const next = { ...book, sessionId: book.sessionId ?? sessionId, log };
-  return withoutOver(confirmed(next, book.log.screen.rows, entries));
+function withLog(
+  reducer: ReducerState,
+  sessionId: string | null,
+  entries: readonly Entry[],
+): ReducerState {
+  if (isForeign(reducer, sessionId)) return reducer;
+  const log = withEntries(reducer.log, entries, '');
+  if (log === reducer.log) return reducer;
+  const next = { ...reducer, sessionId: reducer.sessionId ?? sessionId, log };
+  return withoutOver(confirmed(next, reducer.log.snapshot.rows, entries));
 }

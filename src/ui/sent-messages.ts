@@ -1,7 +1,7 @@
-import type { Cut } from '../broadcasting/envelope.ts';
-import { bookOf, stateOf, type Book, type Sent } from './book.ts';
+import type { TruncatedValue } from '../broadcasting/envelope.ts';
+import { reducerStateOf, stateOf, type ReducerState, type Sent } from './reducer-state.ts';
 import type { Entry } from './log-window.ts';
-import { isCut, type Rows } from './rows.ts';
+import { isCut, type MessageList } from './message-list.ts';
 import type { UiMessage } from './ui-message.ts';
 import type { UiState } from './ui-state.ts';
 
@@ -10,8 +10,8 @@ import type { UiState } from './ui-state.ts';
  * for one and in order, so the same words sent twice show twice.
  */
 export function withUserMessage(state: UiState, text: string, id?: string): UiState {
-  const book = bookOf(state);
-  const count = book.sentCount + 1;
+  const reducer = reducerStateOf(state);
+  const count = reducer.sentCount + 1;
   const message: UiMessage = {
     id: id ?? `sent:${count}`,
     role: 'user',
@@ -19,48 +19,52 @@ export function withUserMessage(state: UiState, text: string, id?: string): UiSt
     timestamp: new Date().toISOString(),
     metadata: { pending: true },
   };
-  const sent = [...book.sent, { message, executionId: null }];
-  return stateOf({ ...book, sent, sentCount: count }, state);
+  const sent = [...reducer.sent, { message, executionId: null }];
+  return stateOf({ ...reducer, sent, sentCount: count }, state);
 }
 
 /** The server has taken a message that is shown already, and names the execution that answers it. */
 export function acceptUserMessage(state: UiState, id: string, executionId: string): UiState {
-  const book = bookOf(state);
-  const place = book.sent.findIndex(({ message }) => message.id === id);
-  const known = book.sent[place];
+  const reducer = reducerStateOf(state);
+  const place = reducer.sent.findIndex(({ message }) => message.id === id);
+  const known = reducer.sent[place];
   if (!known || known.executionId === executionId) return state;
-  const { run, behind } = book.log.screen;
+  const { run, behind } = reducer.log.snapshot;
   const isShown =
     Object.hasOwn(behind, executionId) || (run?.id === executionId && run.inputId !== null);
   const sent = isShown
-    ? book.sent.toSpliced(place, 1)
-    : book.sent.with(place, { ...known, executionId });
-  return stateOf({ ...book, sent }, state);
+    ? reducer.sent.toSpliced(place, 1)
+    : reducer.sent.with(place, { ...known, executionId });
+  return stateOf({ ...reducer, sent }, state);
 }
 
 /** Takes back a message that could not be sent. */
 export function withoutUserMessage(state: UiState, id: string): UiState {
-  const book = bookOf(state);
-  const sent = book.sent.filter(({ message }) => message.id !== id);
-  return sent.length === book.sent.length ? state : stateOf({ ...book, sent }, state);
+  const reducer = reducerStateOf(state);
+  const sent = reducer.sent.filter(({ message }) => message.id !== id);
+  return sent.length === reducer.sent.length ? state : stateOf({ ...reducer, sent }, state);
 }
 
 /** After the log has moved: what the server shows now is no longer shown as sent. */
-export function confirmed(book: Book, before: Rows, entries: readonly Entry[]): Book {
-  let { sent } = book;
+export function confirmed(
+  reducer: ReducerState,
+  before: MessageList,
+  entries: readonly Entry[],
+): ReducerState {
+  let { sent } = reducer;
   for (const { what, executionId } of sent.length === 0 ? [] : entries) {
     if (typeof what !== 'object' || what.type !== 'agent.message') continue;
     const { role, message_id, content } = what.payload;
     if (role !== 'user' || before.some(({ id }) => id === message_id)) continue;
     sent = withoutFirst(sent, content, executionId);
   }
-  return sent === book.sent ? book : { ...book, sent };
+  return sent === reducer.sent ? reducer : { ...reducer, sent };
 }
 
 /** The first that is known to belong to the execution, else the first with these words. */
 export function withoutFirst(
   sent: readonly Sent[],
-  content: string | Cut,
+  content: string | TruncatedValue,
   executionId: string | null,
 ): readonly Sent[] {
   const own = sent.findIndex((one) => executionId !== null && one.executionId === executionId);
@@ -71,7 +75,7 @@ export function withoutFirst(
   return place < 0 ? sent : sent.toSpliced(place, 1);
 }
 
-export const isSaid = (text: string, content: string | Cut): boolean =>
+export const isSaid = (text: string, content: string | TruncatedValue): boolean =>
   isCut(content)
     ? text.startsWith(content.summary.replace(/…$/, ''))
     : text.trim() === content.trim();

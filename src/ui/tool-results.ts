@@ -1,7 +1,7 @@
-import type { Cut, EnvelopePayloads } from '../broadcasting/envelope.ts';
+import type { TruncatedValue, EnvelopePayloads } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
 import { jsonIn } from './bounded.ts';
-import { isCut } from './rows.ts';
+import { isCut } from './message-list.ts';
 import type { UiMessage, UiMetadata } from './ui-message.ts';
 
 /** The value behind a text that is a JSON object or list; any other text is itself, and one that is too deep. */
@@ -26,5 +26,5 @@ export function resultMetadata(
   };
 }
 
-const resultOf = (result: string | Cut): JsonValue | Cut =>
+const resultOf = (result: string | TruncatedValue): JsonValue | TruncatedValue =>
   isCut(result) ? result : valueOf(result);

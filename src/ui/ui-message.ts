@@ -1,4 +1,4 @@
-import type { Cut } from '../broadcasting/envelope.ts';
+import type { TruncatedValue } from '../broadcasting/envelope.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { JsonValue } from '../json.ts';
@@ -17,7 +17,7 @@ export interface UiToolCall {
   readonly id: string;
   readonly name: string;
   /** Null where only the summary was sent; text while the arguments are still being made. */
-  readonly args: JsonValue | Cut | null;
+  readonly args: JsonValue | TruncatedValue | null;
   readonly args_summary: string;
   /** The arguments are still being made: `args` is the text so far. */
   readonly partial?: true;
@@ -35,7 +35,7 @@ export interface UiMetadata {
   readonly tool_calls?: readonly UiToolCall[];
   readonly tool_call_id?: string;
   readonly tool_name?: string;
-  readonly tool_result?: JsonValue | Cut;
+  readonly tool_result?: JsonValue | TruncatedValue;
   readonly tool_error?: string;
   readonly tool_duration_ms?: number;
   readonly status_type?: UiStatusType;

@@ -1,14 +1,14 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import type { Cut, StopPayload, WireUsage } from '../broadcasting/envelope.ts';
+import type { TruncatedValue, StopPayload, WireUsage } from '../broadcasting/envelope.ts';
 import type { JsonValue } from '../json.ts';
-import type { Book } from './book.ts';
+import type { ReducerState } from './reducer-state.ts';
 import type { UiMessage } from './ui-message.ts';
 
 /** A call that waits for a person. */
 export interface UiApproval {
   readonly tool: string;
   readonly tool_call_id: string;
-  readonly args: JsonValue | Cut;
+  readonly args: JsonValue | TruncatedValue;
   /** Names the recorded arguments; an answer repeats it. */
   readonly args_hash?: string;
   readonly args_summary: string;
@@ -54,5 +54,5 @@ export interface UiState {
   /** How far the newest execution is known without a hole; where a reconnect goes on. */
   readonly place: LogPlace | null;
   /** What the reducer has to remember; plain JSON, not to be read. Without it a state is taken as it looks. */
-  readonly book?: Book;
+  readonly reducer?: ReducerState;
 }

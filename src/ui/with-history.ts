@@ -1,9 +1,9 @@
-import { bookOf, stateOf, withIgnored } from './book.ts';
-import { withoutOver } from './live-book.ts';
+import { reducerStateOf, stateOf, withIgnored } from './reducer-state.ts';
+import { withoutOver } from './apply-stream.ts';
 import { refolded } from './log-window.ts';
 import { readMessages } from './read-messages.ts';
 import { reconcileMessages } from './reconcile.ts';
-import { keepingOld } from './rows.ts';
+import { keepingOld } from './message-list.ts';
 import { withoutFirst } from './sent-messages.ts';
 import type { UiMessage } from './ui-message.ts';
 import type { UiState } from './ui-state.ts';
@@ -30,17 +30,17 @@ export function reconcile(
 const isState = (value: UiState | readonly UiMessage[]): value is UiState => 'messages' in value;
 
 function reconcileState(state: UiState, canonical: readonly UiMessage[]): UiState {
-  const book = bookOf(state);
-  const { base, screen } = book.log;
+  const reducer = reducerStateOf(state);
+  const { base, snapshot } = reducer.log;
   const rows = reconcileMessages(base.rows, canonical);
   const run = base.run && { ...base.run, isOverlaid: true };
-  const moved = refolded(book.log, { ...base, rows, run });
-  const kept = keepingOld(screen.rows, moved.screen.rows);
-  const known = new Set(screen.rows.map(({ id }) => id));
+  const moved = refolded(reducer.log, { ...base, rows, run });
+  const kept = keepingOld(snapshot.rows, moved.snapshot.rows);
+  const known = new Set(snapshot.rows.map(({ id }) => id));
   const sent = canonical
     .filter(({ id, role }) => role === 'user' && !known.has(id))
-    .reduce((left, { content }) => withoutFirst(left, content, null), book.sent);
-  if (kept === screen.rows && sent === book.sent) return state;
-  const log = { ...moved, screen: { ...moved.screen, rows: kept } };
-  return stateOf(withoutOver({ ...book, sent, log }), state);
+    .reduce((left, { content }) => withoutFirst(left, content, null), reducer.sent);
+  if (kept === snapshot.rows && sent === reducer.sent) return state;
+  const log = { ...moved, snapshot: { ...moved.snapshot, rows: kept } };
+  return stateOf(withoutOver({ ...reducer, sent, log }), state);
 }

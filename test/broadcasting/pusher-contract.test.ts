@@ -3,7 +3,7 @@ import type { Envelope } from 'onward/broadcasting';
 import { pusherAuth, pusherBroadcaster } from 'onward/broadcasting/pusher';
 import {
   broadcasterContract,
-  type BroadcasterRig,
+  type BroadcasterHarness,
 } from '../../src/testing/broadcaster-contract.ts';
 import { mounted, pusherClient, type PusherClient } from '../setup/pusher-clients.ts';
 import { pusherServer } from '../setup/pusher-server.ts';
@@ -20,7 +20,7 @@ const caughtUp = (client: PusherClient): Promise<void> =>
     client.send_event('pusher:ping', {});
   });
 
-async function rig(): Promise<BroadcasterRig> {
+async function harness(): Promise<BroadcasterHarness> {
   const server = await pusherServer();
   const { app, host, port } = server;
   const endpoint = await mounted(pusherAuth({ ...app, authorize: () => true }));
@@ -47,6 +47,6 @@ async function rig(): Promise<BroadcasterRig> {
 
 describe('pusherBroadcaster keeps the contract of broadcasters', () => {
   // each case has a rig of its own: servers end with their test
-  for (const [i, { name }] of broadcasterContract(rig).entries())
-    it(name, () => broadcasterContract(rig)[i]?.run());
+  for (const [i, { name }] of broadcasterContract(harness).entries())
+    it(name, () => broadcasterContract(harness)[i]?.run());
 });

@@ -6,7 +6,7 @@ import {
   readRef,
   readRefill,
   type BroadcastSessionsOptions,
-  type Cut,
+  type TruncatedValue,
   type Envelope,
   type SessionBroadcasts,
 } from 'onward/broadcasting';
@@ -114,7 +114,7 @@ describe('a whole run over the wire', () => {
       expect(session.status).toBe('completed');
       await until(() => isOver(heard));
       const completed = heard.find(({ type }) => type === 'agent.tool.completed');
-      const { result_summary: cut } = completed!.payload as { result_summary: Cut };
+      const { result_summary: cut } = completed!.payload as { result_summary: TruncatedValue };
       expect(cut.summary.length).toBeGreaterThan(400);
       expect(await readRef(runtime, sessionId, cut.ref, ann)).toEqual(result);
       expect(server.tooLarge).toBe(0);

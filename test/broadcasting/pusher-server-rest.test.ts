@@ -78,8 +78,8 @@ describe('the REST API', () => {
     const sized = async (bytes: number): Promise<string> => {
       const requestWith = (body: string): string =>
         `POST ${signedTarget(server, 'POST', events, body)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-      const room = bytes - requestWith(event('x'.repeat(9_000))).length;
-      const request = requestWith(event('x'.repeat(9_000 + room)));
+      const space = bytes - requestWith(event('x'.repeat(9_000))).length;
+      const request = requestWith(event('x'.repeat(9_000 + space)));
       expect(request).toHaveLength(bytes);
       return raw(server, request);
     };

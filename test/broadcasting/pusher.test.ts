@@ -299,7 +299,7 @@ describe('before anything is sent', () => {
     const error = await refusal(to(server).broadcast(channel, large as typeof second));
     expect(error.retryable).toBe(false);
     expect(error.message).toMatch(
-      /^1 envelopes \(agent\.message\) of \d+ bytes do not fit into one request: it has room for 10 envelopes and \d+ bytes/,
+      /^1 envelopes \(agent\.message\) of \d+ bytes do not fit into one request: it has space for 10 envelopes and \d+ bytes/,
     );
     expect(error.message).not.toContain('xxx');
     expect((await refusal(to(server).broadcastBatch(batchOf(11)))).retryable).toBe(false);

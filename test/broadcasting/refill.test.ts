@@ -3,7 +3,7 @@ import {
   BroadcastConfig,
   readRef,
   readRefill,
-  type Cut,
+  type TruncatedValue,
   type Envelope,
   type Refill,
 } from 'onward/broadcasting';
@@ -120,7 +120,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
     await runtime.approve(id, callIds(paused)[0]!, waiting);
     const config = BroadcastConfig.debug({ frameBytes: 2_000 });
     const { envelopes } = await readRefill(runtime, id, { ...ann, config });
-    const read = (cut: unknown) => readRef(runtime, id, (cut as Cut).ref, ann);
+    const read = (cut: unknown) => readRef(runtime, id, (cut as TruncatedValue).ref, ann);
     return { runtime, id, envelopes, read, executionId };
   }
 
@@ -147,11 +147,12 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
 
   it('a summary is the beginning of it', async () => {
     const { envelopes } = await cuts();
-    const { summary } = ofType(envelopes, 'agent.message')[0]!.payload.content as Cut;
+    const { summary } = ofType(envelopes, 'agent.message')[0]!.payload.content as TruncatedValue;
     expect(summary.endsWith('…')).toBe(true);
     expect(question.startsWith(summary.slice(0, -1))).toBe(true);
     expect(summary.length).toBeGreaterThan(800);
-    const voices = ofType(envelopes, 'agent.continuation').at(-1)!.payload.evaluations as Cut;
+    const voices = ofType(envelopes, 'agent.continuation').at(-1)!.payload
+      .evaluations as TruncatedValue;
     expect(voices.summary).toMatch(/^StepsLimit allow: 3 of 20 steps\n/);
   });
 
@@ -180,7 +181,7 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
   it('of another session is unknown, even of the same owner', async () => {
     const { runtime, envelopes } = await cuts();
     const other = await runtime.create(ann);
-    const { ref } = ofType(envelopes, 'agent.message')[0]!.payload.content as Cut;
+    const { ref } = ofType(envelopes, 'agent.message')[0]!.payload.content as TruncatedValue;
     const error = await refusal(() => readRef(runtime, other.id, ref, ann));
     expect(error).toMatchObject({ code: 'ref_not_found', details: { sessionId: other.id } });
   });

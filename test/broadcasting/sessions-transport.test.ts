@@ -121,8 +121,8 @@ describe('10,000 sessions', () => {
     const play = (sessionId: string, count: number = events.length): void => {
       let seq = 0;
       for (const event of events.slice(0, count)) {
-        const isFleeting = event.type === 'StreamChunk' || event.type === 'ToolCallDelta';
-        tell({ sessionId, owner: 'ann', seq: isFleeting ? null : ++seq, event });
+        const isTransient = event.type === 'StreamChunk' || event.type === 'ToolCallDelta';
+        tell({ sessionId, owner: 'ann', seq: isTransient ? null : ++seq, event });
       }
     };
     return { broadcasts, play };

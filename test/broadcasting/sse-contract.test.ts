@@ -2,11 +2,11 @@ import { channelOf, sseHub } from 'onward/broadcasting';
 import { describe, it } from 'vitest';
 import {
   broadcasterContract,
-  type BroadcasterRig,
+  type BroadcasterHarness,
 } from '../../src/testing/broadcaster-contract.ts';
 import { SseClient } from '../setup/sse.ts';
 
-function rig(): BroadcasterRig {
+function harness(): BroadcasterHarness {
   const hub = sseHub();
   return {
     broadcaster: hub,
@@ -22,6 +22,6 @@ function rig(): BroadcasterRig {
 }
 
 describe('sseHub keeps the contract of broadcasters', () => {
-  for (const [i, { name }] of broadcasterContract(rig).entries())
-    it(name, () => broadcasterContract(rig)[i]?.run());
+  for (const [i, { name }] of broadcasterContract(harness).entries())
+    it(name, () => broadcasterContract(harness)[i]?.run());
 });

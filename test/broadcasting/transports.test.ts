@@ -7,7 +7,7 @@ import {
   type Broadcast,
   type Broadcaster,
   type BroadcastStats,
-  type Cut,
+  type TruncatedValue,
   type Drop,
   type Envelope,
 } from 'onward/broadcasting';
@@ -177,7 +177,7 @@ describe('D65: the frames of Reverb', () => {
     isUnbroken(memory.envelopes());
     const results = ofType(memory.envelopes(), 'agent.tool.completed');
     expect(results).toHaveLength(2);
-    const { summary, ref } = results[0]!.payload.result_summary as Cut;
+    const { summary, ref } = results[0]!.payload.result_summary as TruncatedValue;
     expect(summary).toBe(`${JSON.stringify({ text: page }).slice(0, 499)}…`);
     expect(ref).toBe(`${results[0]!.seq}.result.${EXECUTION}`);
     expect(Math.max(...requests)).toBeLessThanOrEqual(10_000);

@@ -1,4 +1,4 @@
-import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages } from 'onward/broadcasting/use-chat';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { ann, builderWith, followingDriver } from '../setup/sessions.ts';
@@ -161,7 +161,7 @@ describe('approvals', () => {
       { type: 'tool-pay', state: 'approval-requested', input: { sum: 3 } },
     ]);
     const { items } = await runtime.messages('chat-1', ann);
-    const stored = uiMessagesFrom(items, { pendingApprovals: [waits!] });
+    const stored = toUseChatMessages(items, { pendingApprovals: [waits!] });
     expect(stored.at(-1)).toMatchObject({ id: message.id, parts: shown(message) });
     const given = { [waits!.callId]: { approved: true } };
     const body = { id: 'chat-1', messages: [answered(message, given)] };

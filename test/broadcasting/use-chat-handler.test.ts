@@ -1,5 +1,5 @@
 import { AgentError } from 'onward';
-import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { agentWith, ann, clientOn, gate, memoryPlace, until } from '../setup/sessions.ts';
@@ -96,7 +96,7 @@ describe('a message', () => {
       { type: 'image', mediaType: 'image/png', data: 'iVBORw0=' },
       { type: 'text', text: 'this' },
     ]);
-    expect(uiMessagesFrom(items)[0]!.parts).toEqual([
+    expect(toUseChatMessages(items)[0]!.parts).toEqual([
       { type: 'file', mediaType: 'image/png', url: png },
       { type: 'text', text: 'this', state: 'done' },
     ]);

@@ -1,6 +1,6 @@
 import { safeValidateUIMessages, type UIMessage } from 'ai';
 import { AgentState, ErrorPolicy, Message, type Tool } from 'onward';
-import { uiMessagesFrom, type UiChatMessage } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages, type UiChatMessage } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
@@ -25,8 +25,8 @@ async function conversation(turns: readonly (readonly ScenarioStep[])[], ...tool
     const { items } = await runtime.messages(id, ann);
     const { items: steps } = await runtime.steps(id, ann);
     const { pendingApprovals } = await runtime.get(id, ann);
-    const plain = uiMessagesFrom(items, { pendingApprovals });
-    const exact = uiMessagesFrom(items, { pendingApprovals, steps });
+    const plain = toUseChatMessages(items, { pendingApprovals });
+    const exact = toUseChatMessages(items, { pendingApprovals, steps });
     for (const messages of [plain, exact])
       expect(await safeValidateUIMessages({ messages })).toMatchObject({ success: true });
     return { items, plain, exact };
@@ -34,10 +34,10 @@ async function conversation(turns: readonly (readonly ScenarioStep[])[], ...tool
   return { runtime, id, read };
 }
 
-describe('uiMessagesFrom', () => {
+describe('toUseChatMessages', () => {
   it('gives messages that the AI SDK takes', () => {
     expectTypeOf<UiChatMessage>().toExtend<UIMessage>();
-    expect(uiMessagesFrom([])).toEqual([]);
+    expect(toUseChatMessages([])).toEqual([]);
   });
 
   it('one message per question and answer, with steps, texts and tools in order', async () => {
@@ -144,7 +144,7 @@ describe('uiMessagesFrom', () => {
     const pendingApprovals = [{ callId: 'c1', tool: 'pay', args: { n: 3 }, path: [] }];
     const steps = [step('a1', 1, 'first'), step('a2', 2, 'second')];
     for (const options of [{ pendingApprovals }, { pendingApprovals, steps }]) {
-      const parts = uiMessagesFrom(page, options).flatMap((message) => message.parts.slice(1));
+      const parts = toUseChatMessages(page, options).flatMap((message) => message.parts.slice(1));
       expect(parts).toMatchObject([
         { state: 'output-available', input: { n: 1 }, output: 'first' },
         { state: 'output-available', input: { n: 2 }, output: 'second' },
@@ -162,7 +162,7 @@ describe('uiMessagesFrom', () => {
       Message.user('Go on.', { id: 's1', metadata: { synthetic: true } }),
       Message.assistant('Done.', { id: 'a2' }),
     );
-    const messages = uiMessagesFrom([...history.messages].map((message) => message.toJSON()));
+    const messages = toUseChatMessages([...history.messages].map((message) => message.toJSON()));
     expect(messages.map(({ id, parts }) => [id, parts.map(({ type }) => type)])).toEqual([
       ['q1', ['text']],
       ['q2', ['text']],
@@ -179,7 +179,7 @@ describe('uiMessagesFrom', () => {
       Message.assistant('Found.', { id: 'a9' }),
       Message.user('more', { id: 'q2' }),
     ].map((message) => message.toJSON());
-    expect(uiMessagesFrom(page)).toMatchObject([
+    expect(toUseChatMessages(page)).toMatchObject([
       { id: 'a9_answer', parts: [{ type: 'step-start' }, { text: 'Found.' }] },
       { id: 'q2' },
     ]);
@@ -188,7 +188,7 @@ describe('uiMessagesFrom', () => {
   it('a call that was running shows as running', () => {
     const call = { id: 'c1', name: 'look', args: { q: 1 } };
     const page = [Message.user('go'), Message.assistant('', { toolCalls: [call] })];
-    expect(uiMessagesFrom(page.map((message) => message.toJSON()))[1]!.parts[1]).toEqual({
+    expect(toUseChatMessages(page.map((message) => message.toJSON()))[1]!.parts[1]).toEqual({
       type: 'tool-look',
       toolCallId: 'c1',
       state: 'input-available',

@@ -7,7 +7,7 @@ import {
   type ChatInit,
 } from 'ai';
 import { ErrorPolicy, type SessionRuntime, type Tool } from 'onward';
-import { uiMessagesFrom, type ChatHandlerOptions } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages, type ChatHandlerOptions } from 'onward/broadcasting/use-chat';
 import type { ScenarioStep } from 'onward/testing';
 import { afterEach, expect } from 'vitest';
 import { ann, builderWith, gate, memoryPlace, runtimeOn, type Gate } from '../setup/sessions.ts';
@@ -99,7 +99,7 @@ const textsOf = (messages: readonly OnwardUIMessage[]): string[] =>
 export const stored = async ({ runtime }: World): Promise<OnwardUIMessage[]> => {
   const { items } = await runtime.messages('chat-1', ann);
   const { pendingApprovals } = await runtime.get('chat-1', ann);
-  return uiMessagesFrom(items, { pendingApprovals });
+  return toUseChatMessages(items, { pendingApprovals });
 };
 
 /** Streams up to a piece, and waits there. */

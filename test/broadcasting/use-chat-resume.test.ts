@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
 import fc from 'fast-check';
 import { ErrorPolicy, SessionRuntime, type SessionStore } from 'onward';
-import { sessionEvents, uiMessagesFrom, uiMessageStream } from 'onward/broadcasting/use-chat';
+import { sessionEvents, toUseChatMessages, uiMessageStream } from 'onward/broadcasting/use-chat';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -194,7 +194,7 @@ describe('D63: any part of a run, then the rest', () => {
       const { items } = await runtime.messages('chat-1', ann);
       const done = await runtime.steps('chat-1', ann);
       for (const options of [{}, { steps: done.items }])
-        expect(withoutBindings(uiMessagesFrom(items, options).at(-1))).toEqual(
+        expect(withoutBindings(toUseChatMessages(items, options).at(-1))).toEqual(
           withoutBindings(straight.chat.lastMessage),
         );
     };
@@ -222,7 +222,7 @@ describe('D63: any part of a run, then the rest', () => {
         return page.items.length > 0 ? page : null;
       });
       const { pendingApprovals } = await runtime.get('chat-1', ann);
-      const loaded = uiMessagesFrom(items, { pendingApprovals }) as OnwardUIMessage[];
+      const loaded = toUseChatMessages(items, { pendingApprovals }) as OnwardUIMessage[];
       const after = clientOf(handler, [], loaded);
       await after.chat.resumeStream();
       await converse(after);

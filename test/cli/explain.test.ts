@@ -32,8 +32,8 @@ describe('onward explain', () => {
     expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +goes on · ToolCallPresenceCheck/);
     expect(stdout).toMatch(/ 2 +\d+ ms +stock +15 +stop: steps_limit · StepsLimit/);
     expect(stdout).toContain('2 of 2 steps');
-    const voices = lines.slice(lines.indexOf('Step 2') + 1, lines.indexOf('Step 2') + 7);
-    expect(voices.map((line) => line.slice(2, 14).trim())).toEqual([
+    const evaluations = lines.slice(lines.indexOf('Step 2') + 1, lines.indexOf('Step 2') + 7);
+    expect(evaluations.map((line) => line.slice(2, 14).trim())).toEqual([
       '■ forbid',
       '▲ request',
       '○ allow',
@@ -41,7 +41,7 @@ describe('onward explain', () => {
       '○ allow',
       '○ allow',
     ]);
-    expect(voices[0]).toMatch(/^→ ■ forbid +StepsLimit +2 of 2 steps used/);
+    expect(evaluations[0]).toMatch(/^→ ■ forbid +StepsLimit +2 of 2 steps used/);
     expect(stdout).toContain(
       'Stopped because it used all 2 of its 2 steps while a tool result was still unread — it would go on if it had 2 more steps.',
     );

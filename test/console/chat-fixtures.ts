@@ -4,7 +4,7 @@ import type { ChatViewProps, GrantState } from '../../src/console/contract.ts';
 import type { AgentSession } from '../../src/react/use-agent-session.ts';
 import type { AgentInfo, SessionDetail } from '../../src/server/api.ts';
 import type { StopSentence, Trace, TraceBar, TraceStep } from '../../src/trace/trace.ts';
-import { newUiState } from '../../src/ui/book.ts';
+import { newUiState } from '../../src/ui/reducer-state.ts';
 import { reduceEnvelope } from '../../src/ui/reduce-envelope.ts';
 import type { UiMessage } from '../../src/ui/ui-message.ts';
 import type { UiState } from '../../src/ui/ui-state.ts';

@@ -8,10 +8,10 @@ afterEach(cleanup);
 
 const show = (error: Error | null, connection = 'offline'): void => {
   const session = { connection, error, messages: [{}] };
-  const desk = { session, status: 'processing', problem: null } as never as NonNullable<
-    ConnectionStripProps['desk']
+  const active = { session, status: 'processing', problem: null } as never as NonNullable<
+    ConnectionStripProps['active']
   >;
-  render(<ConnectionStrip desk={desk} isOnline onRetry={() => {}} />);
+  render(<ConnectionStrip active={active} isOnline onRetry={() => {}} />);
 };
 
 describe('ConnectionStrip', () => {

@@ -60,7 +60,7 @@ const wrong = (page: Page): Promise<string[]> =>
     };
     wider('.trace-label');
     wider('.trace, .trace-main, .trace-inspector');
-    wider('.trace-row-verdict span');
+    wider('.trace-row-outcome span');
     if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
     for (const lane of document.querySelectorAll('.trace-lane')) {
       const label = lane.querySelector('.trace-label')!.getBoundingClientRect();
@@ -255,7 +255,7 @@ describe('the trace in a browser', () => {
     const animation = (): Promise<string> =>
       page.evaluate(
         () =>
-          getComputedStyle(document.querySelector('[data-look="running"].trace-bar')!)
+          getComputedStyle(document.querySelector('[data-kind="running"].trace-bar')!)
             .animationName,
       );
     expect(await animation()).toBe('trace-pulse');

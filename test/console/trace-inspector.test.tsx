@@ -19,14 +19,14 @@ afterEach(() => {
 describe('the inspector', () => {
   it('shows who did not object above the decisive voice, and who was outranked below', () => {
     show(traceWith(designRun), 2);
-    const rungs = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
-    expect(rungs).toEqual([
+    const groups = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
+    expect(groups).toEqual([
       'Forbidnobody',
       'Request1nobody forbids, so one is enough',
       'Allow stopnobody',
       'Allow9outranked',
     ]);
-    const card = pane().querySelector('.voice[data-decisive]')!;
+    const card = pane().querySelector('.evaluation-row[data-decisive]')!;
     expect(card.textContent).toContain('ToolCallPresenceCheck');
     expect(pane().textContent).toContain(
       'Went on because the model called enrich_company, search_entities.',
@@ -57,11 +57,11 @@ describe('the inspector', () => {
 
   it('tags the user’s own voices and shows reasons as recorded', () => {
     show(traceWith(designRun));
-    const own = [...pane().querySelectorAll('.voice')].find((v) =>
+    const own = [...pane().querySelectorAll('.evaluation-row')].find((v) =>
       v.textContent?.includes('LeadHasOwner'),
     )!;
     expect(own.textContent).toBe('LeadHasOwnercustomlead_2231 has an owner, so stopping is fine');
-    const steps = [...pane().querySelectorAll('.voice')].find((v) =>
+    const steps = [...pane().querySelectorAll('.evaluation-row')].find((v) =>
       v.textContent?.startsWith('StepsLimit'),
     )!;
     expect(steps.textContent).not.toContain('custom');

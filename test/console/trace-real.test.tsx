@@ -46,7 +46,7 @@ it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, th
   expect(paneText()).toContain(
     'Stopped because it used all 5 of its 5 steps while a tool result was still unread — it would go on if it had 5 more steps.',
   );
-  const full = document.querySelector('.voice[data-decisive] .meter[data-tone="full"]');
+  const full = document.querySelector('.evaluation-row[data-decisive] .meter[data-tone="full"]');
   expect(full?.querySelectorAll('[data-on]')).toHaveLength(5);
 });
 
@@ -54,7 +54,7 @@ it('shows the same run while it waits for a person', () => {
   show(run.waiting);
   expect(rowText(5)).toContain('waiting for you');
   expect(paneText()).toContain('Waiting because delete_program_lead needs your approval');
-  expect(document.querySelectorAll('[data-step="5"] [data-look="paused"]')).toHaveLength(1);
+  expect(document.querySelectorAll('[data-step="5"] [data-kind="paused"]')).toHaveLength(1);
 });
 
 it('shows after the grant that it was given and where it went on', () => {
@@ -70,7 +70,7 @@ it('shows after the grant that it was given and where it went on', () => {
 it('has a voice for every evaluation, and every meter of it has its numbers', () => {
   show(run.stopped);
   const { evaluations } = run.stopped.outcome!;
-  expect(document.querySelectorAll('.voice')).toHaveLength(evaluations.length);
+  expect(document.querySelectorAll('.evaluation-row')).toHaveLength(evaluations.length);
   for (const name of [
     'StepsLimit',
     'TokenUsageLimit',
@@ -78,9 +78,9 @@ it('has a voice for every evaluation, and every meter of it has its numbers', ()
     'CumulativeExecutionTimeLimit',
     'ErrorPolicyCriterion',
   ]) {
-    const voice = [...document.querySelectorAll('.voice')].find((v) =>
+    const evaluation = [...document.querySelectorAll('.evaluation-row')].find((v) =>
       v.textContent.startsWith(name),
     );
-    expect(voice?.querySelector('.voice-meter'), name).not.toBeNull();
+    expect(evaluation?.querySelector('.evaluation-meter'), name).not.toBeNull();
   }
 });

@@ -4,7 +4,7 @@ import { factsOf } from '../../src/console/trace/facts.ts';
 import { placeLabel } from '../../src/console/trace/label-place.ts';
 import { lanesOf, type Lane } from '../../src/console/trace/lanes.ts';
 import { rowHeight, rowsBetween, rowTops } from '../../src/console/trace/row-heights.ts';
-import { grown, rowsOf, tagsOf } from '../../src/console/trace/rows.ts';
+import { grown, rowsOf, tagsOf } from '../../src/console/trace/trace-rows.ts';
 import { traceWith } from './trace-builder.ts';
 import { beforeAnyStep, designRun, runs } from './trace-fixtures.ts';
 
@@ -93,7 +93,7 @@ describe('lanes', () => {
   });
 
   it('look like what they are', () => {
-    const looks = (lanes: readonly Lane[]) => lanes.map(({ pieces }) => pieces.map((p) => p.look));
+    const looks = (lanes: readonly Lane[]) => lanes.map(({ pieces }) => pieces.map((p) => p.kind));
     expect(looks(of('design', 1))).toEqual([['model'], ['failed'], ['tool']]);
     expect(looks(of('design', 2))).toEqual([['failed', 'backoff']]);
     expect(looks(of('design', 4))).toEqual([['model'], ['tool'], ['paused', 'tool']]);
@@ -123,7 +123,7 @@ describe('lanes', () => {
     });
     const lane = lanesOf(trace.steps[0]!, axisOf(trace))[2]!;
     expect(text(lane)).toBe('b waits its turn');
-    expect(lane.pieces.map((p) => p.look)).toEqual(['unused']);
+    expect(lane.pieces.map((p) => p.kind)).toEqual(['unused']);
   });
 });
 

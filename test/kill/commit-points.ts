@@ -71,15 +71,15 @@ export async function killAtEveryPoint(options: {
         const found = violations.length;
         if (thenStop) await client.stop({ session }).catch(() => {}); // it may not be there yet
         await Promise.race([client.wholeTurn(session, plan), sleep(RECOVERY_MS)]);
-        const verdict = await checkSessions(
+        const report = await checkSessions(
           { store, runtime },
           [session],
           readEffects(log),
           (performance.now() - began) / 1000,
         );
-        unknownFates += verdict.counts.unknownFates;
+        unknownFates += report.counts.unknownFates;
         const failures = [...worker.failures, ...next.failures].map(({ failed }) => failed);
-        violations.push(...verdict.violations, ...failures);
+        violations.push(...report.violations, ...failures);
         violations.push(...(await checkNextTurn({ store, runtime }, session)));
         if (violations.length > found) violations.push(`(died ${worker.dying ?? session})`);
         if (point === MOST_POINTS) violations.push(`no end after ${MOST_POINTS} points`);

@@ -19,7 +19,7 @@ export interface CheckCounts {
   executions: number;
 }
 
-export interface Verdict {
+export interface CheckReport {
   readonly counts: CheckCounts;
   /** Empty when everything holds that must. */
   readonly violations: readonly string[];
@@ -36,7 +36,7 @@ export async function checkSessions(
   sessions: readonly string[],
   effects: readonly Effect[],
   seconds: number,
-): Promise<Verdict> {
+): Promise<CheckReport> {
   const counts = { steps: 0, toolRuns: 0, unknownFates: 0, begunAgain: 0, executions: 0 };
   const violations: string[] = [];
   for (const id of sessions) {

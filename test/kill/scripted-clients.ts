@@ -103,7 +103,7 @@ export class ScriptedClients {
     if (!row || row.phase === 'idle') {
       await this.#answerAfterTheEnd(client);
       if (this.#wantsMore(client)) await this.#send(client, 'refuse');
-    } else if (row.phase === 'paused') await this.#goOn(client);
+    } else if (row.phase === 'paused') await this.#resume(client);
     // workers died on it again and again, as they do here on any: an operator lets it try again
     else if (row.phase === 'parked') await this.#options.retry(client.session);
     else await this.#disturb(client);
@@ -136,7 +136,7 @@ export class ScriptedClients {
     Object.assign(client, { script, since: performance.now(), isDisturbed: false });
   }
 
-  async #goOn(client: Client): Promise<void> {
+  async #resume(client: Client): Promise<void> {
     const { session } = client;
     const found = await this.#options.runtime.get(session, { owner: OWNER });
     if (found.status !== 'paused') return;

@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-li
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ApprovalView, Approvals } from '../../src/react/index.ts';
+import { ApprovalView, ApprovalList } from '../../src/react/index.ts';
 import type { UiApproval } from '../../src/ui/ui-state.ts';
 import { seriousInDocument } from '../setup/axe-dom.ts';
 import { approval, failed } from './component-fixtures.ts';
@@ -107,7 +107,7 @@ describe('ApprovalView', () => {
         setLeft((all) => all.filter(({ tool_call_id }) => tool_call_id !== id));
       return (
         <>
-          <Approvals
+          <ApprovalList
             approvals={left}
             actions={[]}
             onApprove={gone}
@@ -131,14 +131,14 @@ describe('ApprovalView', () => {
     const { rerender } = render(
       <>
         <input aria-label="elsewhere" />
-        <Approvals approvals={[approval]} actions={[]} />
+        <ApprovalList approvals={[approval]} actions={[]} />
       </>,
     );
     screen.getByLabelText('elsewhere').focus();
     rerender(
       <>
         <input aria-label="elsewhere" />
-        <Approvals approvals={[]} actions={[]} />
+        <ApprovalList approvals={[]} actions={[]} />
       </>,
     );
     expect(document.activeElement).toBe(screen.getByLabelText('elsewhere'));

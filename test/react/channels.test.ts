@@ -4,7 +4,7 @@ import { channelOf, type Envelope } from '../../src/broadcasting/envelope.ts';
 import { echoSource } from '../../src/ui/sources/echo-source.ts';
 import type { Connection, EnvelopeSource } from '../../src/ui/sources/envelope-source.ts';
 import { pusherSource } from '../../src/ui/sources/pusher-source.ts';
-import { connectSession } from '../../src/ui/sources/session-store.ts';
+import { connectSession } from '../../src/ui/sources/session-view-store.ts';
 import type { SourceError } from '../../src/ui/sources/source-error.ts';
 import { echoClient, mounted, pusherClient } from '../setup/pusher-clients.ts';
 import { pusherServer, type PusherServer } from '../setup/pusher-server.ts';

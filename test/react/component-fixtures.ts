@@ -1,6 +1,6 @@
 import type { Envelope } from '../../src/broadcasting/envelope.ts';
 import type { SessionAction } from '../../src/ui/sources/session-actions.ts';
-import { newUiState } from '../../src/ui/book.ts';
+import { newUiState } from '../../src/ui/reducer-state.ts';
 import { reduceEnvelope } from '../../src/ui/reduce-envelope.ts';
 import type { UiMessage, UiToolCall } from '../../src/ui/ui-message.ts';
 import type { UiApproval, UiState } from '../../src/ui/ui-state.ts';

@@ -6,11 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/broadcasting/envelope.ts';
 import {
   AgentUiProvider,
-  Approvals,
+  ApprovalList,
   Conversation,
   StopExplanation,
 } from '../../src/react/index.ts';
-import { newUiState } from '../../src/ui/book.ts';
+import { newUiState } from '../../src/ui/reducer-state.ts';
 import { reduceEnvelope } from '../../src/ui/reduce-envelope.ts';
 import type { UiMessage } from '../../src/ui/ui-message.ts';
 import { seriousInDocument } from '../setup/axe-dom.ts';
@@ -39,7 +39,10 @@ describe('Conversation', () => {
     );
     render(
       <Conversation state={state}>
-        <Approvals approvals={[{ ...approval, tool: html, args: { [html]: html } }]} actions={[]} />
+        <ApprovalList
+          approvals={[{ ...approval, tool: html, args: { [html]: html } }]}
+          actions={[]}
+        />
         <StopExplanation stop={state.stop!} action={null} />
       </Conversation>,
     );

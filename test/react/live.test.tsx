@@ -14,7 +14,7 @@ import type { SessionRuntime } from 'onward';
 import { broadcastSessions, readRefill, refEndpoint, refillEndpoint } from 'onward/broadcasting';
 import { ownedSessions, pusherAuth, pusherBroadcaster } from 'onward/broadcasting/pusher';
 import { mockTool, ScenarioStep, type MockTool } from 'onward/testing';
-import { uiMessagesOf } from 'onward/ui';
+import { toUiMessages } from 'onward/ui';
 import type { ReactElement } from 'react';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { AgentChat, useAgentSession, type AgentSession } from '../../src/react/index.ts';
@@ -69,7 +69,7 @@ async function world(): Promise<World> {
     if (pathname === '/ref') return refs(request, id);
     const { items } = await runtime.messages(id, ann);
     const steps = await runtime.steps(id, ann);
-    return Response.json(uiMessagesOf(items, { steps: steps.items }));
+    return Response.json(toUiMessages(items, { steps: steps.items }));
   });
   const server = await pusherServer();
   const { app, host, port } = server;
@@ -174,7 +174,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     // what is on the screen is what the server keeps, once each
     await waitFor(async () => {
       const { items } = await it.runtime.messages(it.id, ann);
-      const kept = uiMessagesOf(items).map(({ role, content }) => [role, content.slice(0, 20)]);
+      const kept = toUiMessages(items).map(({ role, content }) => [role, content.slice(0, 20)]);
       expect(session.messages.map(({ role, content }) => [role, content.slice(0, 20)])).toEqual(
         kept,
       );

@@ -44,7 +44,7 @@ const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly q
 
 const open = new Set(['health', 'openapi']);
 /** Nothing in their address belongs to anybody. */
-const ofNobody = new Set(['info', 'listSessions', 'createSession']);
+const withoutSession = new Set(['info', 'listSessions', 'createSession']);
 
 /** What ann hears where it is not the answer of the document: her session waits, and its log has no such ref. */
 const toOwner: Readonly<Record<string, number>> = { sendMessage: 409, readRef: 404 };
@@ -113,7 +113,7 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
       const foreign = await asked(here, name, line, id, { as: 'bob' });
       expect(await everything(runtime)).toEqual(before);
       expect(foreign.text).not.toContain('lamp');
-      if (ofNobody.has(name)) {
+      if (withoutSession.has(name)) {
         // bob gets his own: none, or a new one
         expect(foreign.text).not.toContain('ann');
         if (name === 'listSessions') expect(foreign.body.sessions).toEqual([]);

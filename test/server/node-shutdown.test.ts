@@ -18,7 +18,7 @@ import { serving } from './node-wire.ts';
 const { toolCall, final } = ScenarioStep;
 const headers = { 'x-user': 'ann', 'content-type': 'application/json' };
 
-interface Rig {
+interface Harness {
   readonly runtime: SessionRuntime;
   readonly api: AgentServer;
   readonly server: RunningServer;
@@ -29,7 +29,7 @@ interface Rig {
 }
 
 /** A session whose first step is in its tool, and a client that follows it. */
-async function inMidStep(place = sqlitePlace()): Promise<Rig> {
+async function inMidStep(place = sqlitePlace()): Promise<Harness> {
   const hold = gate();
   const tool = mockTool('look', () => hold.passed.then(() => 'rows'));
   const agent = agentWith([toolCall('look'), final('done')], tool);

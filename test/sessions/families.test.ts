@@ -3,7 +3,7 @@ import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
 import { builderWith, followingDriver, runtimeOn } from '../setup/sessions.ts';
-import { fresh } from '../../src/testing/store-contract/rig.ts';
+import { fresh } from '../../src/testing/store-contract/store-harness.ts';
 
 const { toolCall, toolCalls, final } = ScenarioStep;
 const ask = { input: 'go' };

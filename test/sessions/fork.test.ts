@@ -87,18 +87,18 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     for (const [i, step] of steps.entries()) {
       const atStep = i + 1;
       const fork = await runtime.fork('s', { ...ann, atStep });
-      const goesOn = step.outcome!.shouldContinue;
+      const continues = step.outcome!.shouldContinue;
       const inTurn = steps.filter(
         ({ executionId }, k) => executionId === step.executionId && k <= i,
       );
       expect(fork).toMatchObject({
-        status: goesOn ? 'paused' : 'completed',
-        pause: goesOn ? { kind: 'fork' } : null,
+        status: continues ? 'paused' : 'completed',
+        pause: continues ? { kind: 'fork' } : null,
         stepCount: atStep,
         messageCount: counts[i],
         usage: { total: 15 * inTurn.length },
         cost: expect.closeTo(0.01 * inTurn.length, 9),
-        output: goesOn ? null : messages[counts[i]! - 1]!.content,
+        output: continues ? null : messages[counts[i]! - 1]!.content,
         metadata: { plan: 'pro' },
       });
       expect(fork.executionId).not.toBe(step.executionId);
@@ -106,7 +106,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
       expect((await runtime.messages(fork.id, ann)).items).toEqual(messages.slice(0, counts[i]));
       expect((await runtime.steps(fork.id, ann)).items).toEqual(steps.slice(0, atStep));
       const ran = tool.calls.length;
-      if (goesOn) {
+      if (continues) {
         // the same answers come again from here, and no step before it
         const again = await runtime.fork('s', { ...ann, atStep });
         const done = await runtime.resume(again.id, waiting);

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SessionStore } from '../../src/sessions/session-store.ts';
-import { keyValueStore } from '../../src/sessions/stores/key-value.ts';
-import { memoryStore } from '../../src/sessions/stores/memory.ts';
-import { postgresStore } from '../../src/sessions/stores/postgres.ts';
-import { sqliteStore } from '../../src/sessions/stores/sqlite.ts';
-import { leaseOf, makeRig } from '../../src/testing/store-contract/rig.ts';
+import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
+import { memoryStore } from '../../src/sessions/stores/memory/index.ts';
+import { postgresStore } from '../../src/sessions/stores/postgres/index.ts';
+import { sqliteStore } from '../../src/sessions/stores/sqlite/index.ts';
+import { leaseOf, makeHarness } from '../../src/testing/store-contract/store-harness.ts';
 import { faketimeLibrary, NO_FAKETIME, shiftedWall, type ShiftedWall } from '../setup/fake-time.ts';
 import { mapDriver } from '../setup/key-values.ts';
 import { HOUR, jumps, LEASE_MS, leasesUnder, type LeaseReport } from '../setup/lease-clocks.ts';
@@ -93,7 +93,7 @@ describe('a beat that comes late', () => {
     'keeps the session, though another process has seen the lease run out (%s)',
     async (_name, open) => {
       const [mine, other] = open();
-      const held = await makeRig(mine, 60).held({ ttlMs: 150 });
+      const held = await makeHarness(mine, 60).held({ ttlMs: 150 });
       const claim = (): Promise<unknown> =>
         other.claim(held.id, { worker: 'other', ttlMs: 60_000 });
       expect(await claim()).toBeNull();

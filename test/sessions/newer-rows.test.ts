@@ -3,7 +3,7 @@ import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../setup/four-stores.ts';
 import { builderWith, callIds, followingDriver, runtimeOn, waiting } from '../setup/sessions.ts';
-import { fresh, root } from '../../src/testing/store-contract/rig.ts';
+import { fresh, root } from '../../src/testing/store-contract/store-harness.ts';
 
 const { toolCall, final } = ScenarioStep;
 const NEWER = 99;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { migrations } from '../../src/sessions/stores/sqlite-schema.ts';
+import { migrations } from '../../src/sessions/stores/sqlite/sqlite-schema.ts';
 import { ada, oldAgent, writeOldSessions } from '../setup/old-sessions.ts';
 import { runtimeOn, sqlitePlace } from '../setup/sessions.ts';
 

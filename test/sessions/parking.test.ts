@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { MOST_TRIES } from '../../src/sessions/attempts.ts';
 import type { WorkerContext } from '../../src/sessions/session-worker.ts';
-import { tellParked } from '../../src/sessions/tell-parked.ts';
+import { emitParked } from '../../src/sessions/emit-parked.ts';
 import { stores } from '../setup/four-stores.ts';
 import { held } from '../setup/session-moments.ts';
 import {
@@ -143,9 +143,9 @@ describe.each(stores)('a session whose work always fails (%s)', (_name, open) =>
     await slow.began();
     const row = (await store.find(id))!;
     const taken = await until(() => store.claim(id, { worker: 'other', ttlMs: 60_000 }));
-    const context = { store, clock: systemClock, told() {}, isHeard: () => false };
+    const context = { store, clock: systemClock, onEvent() {}, hasListeners: () => false };
     const told = async (parked: typeof row): Promise<readonly string[]> => {
-      await tellParked(context as unknown as WorkerContext, { ...parked, error: 'no tenant' });
+      await emitParked(context as unknown as WorkerContext, { ...parked, error: 'no tenant' });
       return (await worker.events(id, ann)).events.map(({ event }) => event.type);
     };
     expect(await told(row)).not.toContain('AgentFailed');

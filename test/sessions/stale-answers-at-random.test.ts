@@ -2,7 +2,7 @@ import { AgentBuilder, defineTool, type AgentError } from 'onward';
 import { memoryStore } from 'onward/stores/memory';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyValueStore } from '../../src/sessions/stores/key-value.ts';
+import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
 import { mapDriver } from '../setup/key-values.ts';
 import { ann, runtimeOn } from '../setup/sessions.ts';
 

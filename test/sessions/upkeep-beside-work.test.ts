@@ -4,16 +4,16 @@ import { postgresStore } from 'onward/stores/postgres';
 import { sqliteStore } from 'onward/stores/sqlite';
 import { memoryStore } from 'onward/stores/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { keyValueStore } from '../../src/sessions/stores/key-value.ts';
+import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
 import { finished } from '../../src/testing/store-contract/finished-session.ts';
 import {
   at,
   command,
   event,
-  makeRig,
+  makeHarness,
   message,
   root,
-} from '../../src/testing/store-contract/rig.ts';
+} from '../../src/testing/store-contract/store-harness.ts';
 import { mapDriver } from '../setup/key-values.ts';
 import { newSchema, query, server } from '../setup/postgres-stores.ts';
 import { sqlitePlace } from '../setup/sessions.ts';
@@ -72,7 +72,7 @@ async function manyInPostgres(
   connectionString: string,
 ): Promise<{ store: SessionStore; ids: string[] }> {
   const store = closing(postgresStore({ connectionString, schema }));
-  const seed = await finished(makeRig(store, 60));
+  const seed = await finished(makeHarness(store, 60));
   const tables = await query<{ name: string; columns: string[] }>(
     `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
      where table_schema = $1 and table_name not in ('migrations', 'executions') group by 1`,
@@ -135,7 +135,7 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
   it('takes a session with a very long log in several transactions', async () => {
     const schema = newSchema();
     const store = closing(postgresStore({ connectionString: server.url, schema }));
-    const { id } = await finished(makeRig(store, 60));
+    const { id } = await finished(makeHarness(store, 60));
     await query(
       `insert into "${schema}".events (session_id, execution_id, seq, type, body)
        select $1, 'exe-2', n, 'x', repeat('y', 200) from generate_series(10, 8009) n`,
@@ -152,10 +152,10 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
 
 /** A few sessions with logs long enough to hold up the event loop if they went at once. */
 async function filled(store: SessionStore): Promise<string[]> {
-  const rig = makeRig(store, 60);
+  const harness = makeHarness(store, 60);
   const ids: string[] = [];
   for (let n = 0; n < 6; n++) {
-    const held = await rig.held();
+    const held = await harness.held();
     const executionId = 'exe-1';
     const events = Array.from({ length: 4_000 }, (_, i) =>
       event(i + 1, { executionId, body: JSON.stringify('e'.repeat(500)) }),
@@ -200,7 +200,7 @@ describe.each(['prune', 'expire'] as const)('%s in SQLite', (work) => {
   it('waits for a writer that holds the file, and continues', async () => {
     const place = sqlitePlace();
     const store = place.open();
-    await finished(makeRig(store, 60));
+    await finished(makeHarness(store, 60));
     const lock = await lockedBy(`${place.folder}/sessions.db`, 'BEGIN IMMEDIATE');
     const running = store[work]({ olderThan });
     await wait(100);
@@ -227,8 +227,8 @@ describe.each<[string, () => SessionStore]>([
 ])('%s: prune and expire', (_name, open) => {
   it('work in batches, between which others get their turn', async () => {
     const store = open();
-    const rig = makeRig(store, 60);
-    for (let n = 0; n < 60; n++) await finished(rig);
+    const harness = makeHarness(store, 60);
+    for (let n = 0; n < 60; n++) await finished(harness);
     for (const work of ['prune', 'expire'] as const) {
       const batches: number[] = [];
       const { sessions } = await store[work]({

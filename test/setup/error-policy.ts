@@ -32,7 +32,7 @@ export function setUp(
   return { clock, driver, builder };
 }
 
-export const policyVoice = (step: AgentStep | undefined): ContinuationEvaluation | undefined =>
+export const policyEvaluation = (step: AgentStep | undefined): ContinuationEvaluation | undefined =>
   step?.outcome?.evaluationFor('ErrorPolicyCriterion');
 
 export const roles = (state: AgentState): string[] => state.messages.toJSON().map((m) => m.role);

@@ -1,6 +1,6 @@
 import { memoryStore } from 'onward/stores/memory';
 import type { SessionStore } from 'onward';
-import { keyValueStore } from '../../src/sessions/stores/key-value.ts';
+import { keyValueStore } from '../../src/sessions/stores/key-value/index.ts';
 import { mapDriver } from './key-values.ts';
 import { open } from './postgres-stores.ts';
 import { sqlitePlace } from './sessions.ts';

@@ -1,4 +1,4 @@
-import type { KeyValueDriver } from '../../src/sessions/stores/key-value.ts';
+import type { KeyValueDriver } from '../../src/sessions/stores/key-value/index.ts';
 
 /** Each method takes a moment, as over a network, so that calls that are made at once meet. */
 export function mapDriver(): KeyValueDriver {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LeaseKeeper } from '../../src/sessions/lease-keeper.ts';
 import type { SessionStore } from '../../src/sessions/session-store.ts';
-import { makeRig } from '../../src/testing/store-contract/rig.ts';
+import { makeHarness } from '../../src/testing/store-contract/store-harness.ts';
 
 export const HOUR = 3_600_000;
 export const jumps: readonly number[] = [-24 * HOUR, -HOUR, HOUR, 24 * HOUR];
@@ -41,9 +41,9 @@ export async function leasesUnder(
   [mine, others, later]: readonly [SessionStore, SessionStore, () => SessionStore],
   setClock: () => void | Promise<void>,
 ): Promise<LeaseReport> {
-  const rig = makeRig(mine, 60);
-  const alive = await rig.open();
-  const failed = await rig.held();
+  const harness = makeHarness(mine, 60);
+  const alive = await harness.open();
+  const failed = await harness.held();
   await mine.release(failed.id, failed.token, {
     kind: 'retry',
     error: 'no tenant',
@@ -55,8 +55,8 @@ export async function leasesUnder(
   let isLost = false;
   lease.listen({ signalled: () => {}, lost: () => (isLost = true) });
   const [dead, left] = [
-    await rig.held({ ttlMs: LEASE_MS }),
-    await rig.held({ ttlMs: LEASE_MS }),
+    await harness.held({ ttlMs: LEASE_MS }),
+    await harness.held({ ttlMs: LEASE_MS }),
   ] as const;
   const died = performance.now();
   await others.urgent(all);
@@ -72,7 +72,7 @@ export async function leasesUnder(
     taken(others, failed.id, jumped),
   ]);
   await keeper.confirm(lease)?.catch(() => {});
-  const isKept = aliveFor === Number.POSITIVE_INFINITY && !isLost && lease.isSure;
-  await keeper.giveBack(lease);
+  const isKept = aliveFor === Number.POSITIVE_INFINITY && !isLost && lease.isLeaseValid;
+  await keeper.release(lease);
   return { isKept, diedFor, lateFor, waitedFor };
 }

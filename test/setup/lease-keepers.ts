@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { LeaseKeeper } from '../../src/sessions/lease-keeper.ts';
 import type { Lease } from '../../src/sessions/lease.ts';
 import type { SessionStore } from '../../src/sessions/session-store.ts';
-import { memoryStore } from '../../src/sessions/stores/memory.ts';
+import { memoryStore } from '../../src/sessions/stores/memory/index.ts';
 
 const times = { leaseMs: 1_000, heartbeatMs: 300, signalMs: 100 };
 

@@ -2,16 +2,19 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import type { SessionStore } from '../../src/sessions/session-store.ts';
-import { postgresStore, type PostgresStoreOptions } from '../../src/sessions/stores/postgres.ts';
+import {
+  postgresStore,
+  type PostgresStoreOptions,
+} from '../../src/sessions/stores/postgres/index.ts';
 import {
   at,
   call,
   EXECUTION,
   fresh,
-  makeRig,
+  makeHarness,
   root,
   type Held,
-} from '../../src/testing/store-contract/rig.ts';
+} from '../../src/testing/store-contract/store-harness.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 
 export let server: TestPostgres;
@@ -117,7 +120,7 @@ export const answer: Parameters<SessionStore['decide']>[1] = {
 
 /** A held session with nothing left to do but a call that waits. */
 export async function aboutToPause(store: SessionStore): Promise<Held> {
-  const held = await makeRig(store, 60).held();
+  const held = await makeHarness(store, 60).held();
   const next = await store.nextCommand(held.id);
   if (!next) throw new Error('no command waits');
   await held.commit({ root: root(), done: next.number, calls: [call('a', 'waiting')] });

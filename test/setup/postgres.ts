@@ -19,7 +19,7 @@ export interface TestPostgres {
 
 const START_MS = 30_000;
 const PORT_TRIES = 3;
-const NOBODY = 65534;
+const UNPRIVILEGED = 65534;
 
 /**
  * A throw-away PostgreSQL out of node_modules, on a free port; `ONWARD_TEST_POSTGRES` names one that runs already
@@ -31,7 +31,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     return { url: given, kill: null, restart: async () => {}, stop: async () => {} };
   const { initdb, postgres } = await binaries();
   // PostgreSQL refuses to run as root
-  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const user = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   const folder = mkdtempSync(join(tmpdir(), 'onward-postgres-'));
   try {
     if (user.uid) chownSync(folder, user.uid, user.gid);
@@ -82,7 +82,7 @@ function initialize(initdb: string, folder: string, user: User): void {
   if (error && 'code' in error && error.code === 'EACCES')
     throw new Error(
       `User ${user.uid ?? 'of this process'} may not run ${initdb} in ${folder}: tests that run as root start ` +
-        `PostgreSQL as user ${NOBODY}, which must be able to read every folder above both (chmod a+rx), ` +
+        `PostgreSQL as user ${UNPRIVILEGED}, which must be able to read every folder above both (chmod a+rx), ` +
         'or name a server in ONWARD_TEST_POSTGRES.',
       { cause: error },
     );

@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
@@ -23,14 +23,19 @@ export interface Place {
 /** Bundles the worker with the sources of a checkout: by default these ones. */
 async function bundleRelease(file: string, root = '.', minify = false): Promise<void> {
   const source = (path: string): string => resolve(root, 'src', path);
+  // release 0.1.0 has each store in a file
+  const store = (name: string): string => {
+    const file = source(`sessions/stores/${name}.ts`);
+    return existsSync(file) ? file : source(`sessions/stores/${name}/index.ts`);
+  };
   const bundle = await rolldown({
     input: 'test/setup/release-worker.ts',
     platform: 'node',
     external: [/^(?![./]|onward(\/|$))/],
     resolve: {
       alias: {
-        'onward/stores/postgres': source('sessions/stores/postgres.ts'),
-        'onward/stores/sqlite': source('sessions/stores/sqlite.ts'),
+        'onward/stores/postgres': store('postgres'),
+        'onward/stores/sqlite': store('sqlite'),
         onward: source('index.ts'),
       },
     },

@@ -5,7 +5,10 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
 import type { MessageRow, NewSessionRow } from '../../src/sessions/session-rows.ts';
 import type { Commit, SessionStore } from '../../src/sessions/session-store.ts';
-import { openDatabase, type SqliteDatabase } from '../../src/sessions/stores/sqlite-database.ts';
+import {
+  openDatabase,
+  type SqliteDatabase,
+} from '../../src/sessions/stores/sqlite/sqlite-database.ts';
 import { removeFolder } from './folders.ts';
 
 /** Files of the test file that imports this, gone when it is over. */

@@ -15,16 +15,16 @@ export const T0: number = Date.parse('2026-03-01T09:00:00.000Z');
 /** A time of the day, by milliseconds since the execution began. */
 export const iso = (ms: number): string => new Date(T0 + ms).toISOString();
 
-export const verdict = (
-  ...voices: readonly Partial<ContinuationEvaluation>[]
+export const outcomeWith = (
+  ...evaluations: readonly Partial<ContinuationEvaluation>[]
 ): ContinuationOutcomeJSON =>
   ContinuationOutcome.resolve(
-    voices.map((voice) => ({
+    evaluations.map((evaluation) => ({
       criterion: 'ToolCallPresenceCheck',
       decision: 'request',
       reason: 'more to do',
       context: {},
-      ...voice,
+      ...evaluation,
     })),
   ).toJSON();
 
@@ -84,7 +84,7 @@ export function step(
     startedAt: iso(at),
     durationMs,
     notes: [],
-    outcome: verdict(),
+    outcome: outcomeWith(),
     ...more,
   };
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 /** The reducer and everything beside it that needs no source. */
 const reducer = `
-export { newUiState, reduceEnvelope, reduceRefill, skipGap, reconcile, uiMessagesOf, stopText,
+export { newUiState, reduceEnvelope, reduceRefill, skipGap, reconcile, toUiMessages, stopText,
   withUserMessage, acceptUserMessage, withoutUserMessage, shouldRenderAssistantContent,
   isToolCallMessage, isToolResultMessage, hasToolError } from './src/ui/index.ts';
 `;

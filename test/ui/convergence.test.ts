@@ -280,7 +280,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
         const cut = pick % run.wire.length;
         const before = reduceAll(run.wire.slice(0, cut));
         const revived = JSON.parse(JSON.stringify(before)) as UiState;
-        const { book: _, ...bare } = revived;
+        const { reducer: _, ...bare } = revived;
         const truth = screenOf(reduceAll(run.wire));
         expect(screenOf(reduceAll(run.wire.slice(cut), revived))).toEqual(truth);
         const { stop, status, usage } = reduceAll(run.wire.slice(cut), bare);

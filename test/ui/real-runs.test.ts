@@ -17,7 +17,7 @@ import {
   reduceEnvelope,
   reduceRefill,
   stopText,
-  uiMessagesOf,
+  toUiMessages,
   withUserMessage,
   type UiState,
 } from 'onward/ui';
@@ -215,7 +215,7 @@ describe('a real session on a screen', () => {
     const canonical = async () => {
       const { items } = await runtime.messages(id, { owner });
       const { items: steps } = await runtime.steps(id, { owner });
-      return uiMessagesOf(items, { steps });
+      return toUiMessages(items, { steps });
     };
     return { runtime, id, wire, canonical };
   }

@@ -1,7 +1,7 @@
 import { hiddenText } from '../../events/hidden-args.ts';
 import { logText } from '../../errors/log-text.ts';
 import type { Broadcaster } from '../broadcaster.ts';
-import type { Cut, Envelope } from '../envelope.ts';
+import type { TruncatedValue, Envelope } from '../envelope.ts';
 import { clip } from '../wire-text.ts';
 
 /** Characters of a text that a line shows. */
@@ -63,5 +63,5 @@ function what({ type, payload: p }: Envelope): string {
   }
 }
 
-const shown = (text: string | Cut): string =>
+const shown = (text: string | TruncatedValue): string =>
   JSON.stringify(clip(typeof text === 'string' ? text : text.summary, SHOWN));

@@ -1,6 +1,6 @@
 import { BroadcastError, type Broadcast, type Broadcaster } from '../broadcaster.ts';
 import type { Envelope } from '../envelope.ts';
-import { jsonBytes } from '../waiting-line.ts';
+import { jsonBytes } from '../envelope-buffer.ts';
 
 export interface MemoryBroadcasterOptions {
   /** The newest that are kept. Default 10,000. */

@@ -59,7 +59,7 @@ function answer(
       giveAnswer(project, id, bound, given).catch((error: unknown) => {
         throw AgentError.is(error, 'stale_approval') ? staleCall(context, id, call) : error;
       });
-    return { sessionId: id, goesOn: session, begin };
+    return { sessionId: id, resumed: session, begin };
   });
 }
 

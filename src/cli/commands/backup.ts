@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { AgentError } from '../../errors/agent-error.ts';
-import type { SqliteStore } from '../../sessions/stores/sqlite.ts';
+import type { SqliteStore } from '../../sessions/stores/sqlite/index.ts';
 import { counted, durationText } from '../../trace/number-text.ts';
 import { bytesText } from '../bytes-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';

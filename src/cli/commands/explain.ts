@@ -7,7 +7,13 @@ import { oneLine, shortId } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import type { Project } from '../project.ts';
 import { stopLine } from '../run-ending.ts';
-import { answerLines, stepTable, totalsLine, voiceLines, wentOnLine } from '../trace-text.ts';
+import {
+  answerLines,
+  stepTable,
+  totalsLine,
+  evaluationLines,
+  continuedLine,
+} from '../trace-text.ts';
 import { usageError } from '../usage-error.ts';
 
 export interface ExplainOptions {
@@ -43,7 +49,7 @@ export const explain = (
     print();
     print(paint('dim', totalsLine(trace)));
     for (const line of answerLines(trace)) print(paint('dim', line));
-    printVoices(context, trace, step);
+    printEvaluations(context, trace, step);
     if (trace.stop) printStop(context, session, trace);
     return 0;
   });
@@ -84,7 +90,11 @@ function printOthers({ print, paint, command }: CliContext, trace: Trace): void 
 }
 
 /** The verdict of the step that was asked for, else the last there is. */
-function printVoices({ print, paint }: CliContext, trace: Trace, asked: number | undefined): void {
+function printEvaluations(
+  { print, paint }: CliContext,
+  trace: Trace,
+  asked: number | undefined,
+): void {
   const step = asked === undefined ? null : stepNumbered(trace, asked);
   const outcome: ContinuationOutcomeJSON | null =
     step === null
@@ -97,9 +107,9 @@ function printVoices({ print, paint }: CliContext, trace: Trace, asked: number |
     return;
   }
   print(paint('bold', number === undefined ? 'Before the first step' : `Step ${number}`));
-  for (const line of voiceLines(outcome, paint)) print(line);
-  const wentOn = wentOnLine(outcome);
-  if (wentOn !== null) print(wentOn);
+  for (const line of evaluationLines(outcome, paint)) print(line);
+  const continued = continuedLine(outcome);
+  if (continued !== null) print(continued);
   if (step && step.notes.length > 0)
     for (const note of step.notes) print(paint('dim', `  ${oneLine(note, 300)}`));
 }

@@ -13,7 +13,7 @@ export interface RecoverOptions {
   readonly wait?: boolean;
 }
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const GRACE_MS = 10_000;
 const MOST = 1_000;
 
@@ -82,7 +82,7 @@ async function untilIdle(
     );
     const isBegun = isFirst && found > 0;
     if (progress.signal !== null || (!isBegun && !open.some(isWaitedFor))) return open.length;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -28,7 +28,7 @@ export async function resume(
       runtime
         .resume(session.id, { owner, ...(grant && { grant }) })
         .catch((error: unknown) => Promise.reject(refusal(context, session, error)));
-    return { sessionId: session.id, goesOn: session, begin };
+    return { sessionId: session.id, resumed: session, begin };
   });
 }
 

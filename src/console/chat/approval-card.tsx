@@ -3,12 +3,12 @@ import { hiddenText, isHiddenAt } from '../../events/hidden-args.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import { ValueView } from '../../react/value-view.tsx';
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
-import { isCut } from '../../ui/rows.ts';
+import { isCut } from '../../ui/message-list.ts';
 import type { UiApproval } from '../../ui/ui-state.ts';
 import { visibleLines, visibleName, visibleText } from '../../visible-text.ts';
 import { Glyph } from '../glyphs.tsx';
 import { ApprovalEditor } from './approval-editor.tsx';
-import { isLong, isPlainText, jsonText, questionOf } from './approval-words.ts';
+import { isLong, isPlainText, jsonText, questionOf } from './approval-text.ts';
 import { DenyForm } from './deny-form.tsx';
 
 export interface ApprovalCardProps {

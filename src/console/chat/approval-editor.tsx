@@ -10,7 +10,7 @@ import {
   readField,
   type ArgField,
   type Change,
-} from './approval-words.ts';
+} from './approval-text.ts';
 
 export interface ApprovalEditorProps {
   readonly args: JsonObject;

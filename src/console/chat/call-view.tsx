@@ -2,8 +2,8 @@ import { useState, type ReactElement } from 'react';
 import { ValueView } from '../../react/value-view.tsx';
 import { sameJson } from '../../json.ts';
 import { Glyph } from '../glyphs.tsx';
-import { verdictOf } from './call-verdict.ts';
-import { argsLine, callGlyph, callTag, triesOf, tryName, valueTag } from './call-words.ts';
+import { callStatusOf } from './call-status.ts';
+import { argsLine, callGlyph, callTag, triesOf, tryName, valueTag } from './call-text.ts';
 import { FailureLine } from './failure-line.tsx';
 import { durationText } from '../../trace/number-text.ts';
 import type { CallItem, Try } from './turn-items.ts';
@@ -11,7 +11,7 @@ import type { CallItem, Try } from './turn-items.ts';
 /** One call in one line, with its tries: open it for arguments and result. What failed is open by itself. */
 export function CallView({ item }: { readonly item: CallItem }): ReactElement {
   const { row, fact } = item;
-  const { kind, isFailure } = verdictOf(row, fact);
+  const { kind, isFailure } = callStatusOf(row, fact);
   const hasFailed = isFailure || triesOf(item) > 1;
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? hasFailed;
@@ -73,7 +73,7 @@ export function CallView({ item }: { readonly item: CallItem }): ReactElement {
 }
 
 function Failure({ item }: { readonly item: CallItem }): ReactElement {
-  const { kind, reason } = verdictOf(item.row, item.fact);
+  const { kind, reason } = callStatusOf(item.row, item.fact);
   return (
     <p className="call-error">
       <b>{kind === 'timeout' ? 'timeout' : kind === 'lost' ? 'effect unknown' : 'failed'}</b>
@@ -107,7 +107,7 @@ interface TryLineProps {
 
 function TryLine({ number, one, isChanged }: TryLineProps): ReactElement {
   const { row, fact } = one;
-  const { kind, reason, isFailure } = verdictOf(row, fact);
+  const { kind, reason, isFailure } = callStatusOf(row, fact);
   const value = row.result?.metadata.tool_result;
   const durationMs = row.result?.metadata.tool_duration_ms ?? 0;
   const words = isFailure

@@ -9,7 +9,7 @@ import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { ApprovalCards } from './approval-cards.tsx';
 import { BusyComposer } from './busy-composer.tsx';
-import { blockedBy, placeholderOf } from './composer-words.ts';
+import { blockedBy, placeholderOf } from './composer-text.ts';
 import { EarlierTurns } from './earlier-turns.tsx';
 import { Markdown } from './markdown.tsx';
 import { dayText, needsDay } from './times.ts';

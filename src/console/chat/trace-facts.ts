@@ -64,15 +64,15 @@ function failureOf(step: TraceStep, isLast: boolean): ModelFailure {
   };
 }
 
-const policyVoice = ({ outcome }: TraceStep) =>
+const policyEvaluation = ({ outcome }: TraceStep) =>
   outcome?.evaluations.find(({ criterion }) => criterion === 'ErrorPolicyCriterion');
 
 /** Only while it led on: what it led to in the end is said by the banner. */
 const judgementOf = (step: TraceStep): string | null =>
-  step.outcome?.shouldContinue ? (policyVoice(step)?.reason ?? null) : null;
+  step.outcome?.shouldContinue ? (policyEvaluation(step)?.reason ?? null) : null;
 
 function errorTypeOf(step: TraceStep): string | null {
-  const type = policyVoice(step)?.context['errorType'];
+  const type = policyEvaluation(step)?.context['errorType'];
   return typeof type === 'string' ? type : null;
 }
 

@@ -1,14 +1,14 @@
 import type { ConversationRow } from '../../react/conversation-rows.ts';
-import type { CallRow } from '../../react/tool-calls.tsx';
+import type { ToolCallItem } from '../../react/tool-calls.tsx';
 import { sameJson } from '../../json.ts';
 import { shouldRenderAssistantContent } from '../../ui/message-rules.ts';
 import type { UiMessage } from '../../ui/ui-message.ts';
-import { verdictOf } from './call-verdict.ts';
+import { callStatusOf } from './call-status.ts';
 import type { CallFact, ModelFailure, TurnFacts } from './trace-facts.ts';
 
 /** One try of a call, or a failed call of the model between two tries. */
 export type Try =
-  | { readonly kind: 'call'; readonly row: CallRow; readonly fact: CallFact | null }
+  | { readonly kind: 'call'; readonly row: ToolCallItem; readonly fact: CallFact | null }
   | { readonly kind: 'model'; readonly failure: ModelFailure };
 
 /** A call with everything that became of it: tries again are part of it. */
@@ -16,7 +16,7 @@ export interface CallItem {
   readonly key: string;
   readonly tries: readonly Try[];
   /** The try that counts. */
-  readonly row: CallRow;
+  readonly row: ToolCallItem;
   readonly fact: CallFact | null;
 }
 
@@ -58,7 +58,7 @@ interface Group {
 interface Item {
   key: string;
   tries: Try[];
-  row: CallRow;
+  row: ToolCallItem;
   fact: CallFact | null;
   step: number;
   group: Group;
@@ -168,7 +168,7 @@ function placeOf({ after, at }: GrantedLine, rows: readonly ConversationRow[]): 
 const isToldByCalls = ({ metadata: { status_type: type } }: UiMessage): boolean =>
   type === 'tool_call' || type === 'tool_result';
 
-const stepOf = (calls: readonly CallRow[], facts: TurnFacts): number | null => {
+const stepOf = (calls: readonly ToolCallItem[], facts: TurnFacts): number | null => {
   for (const { call } of calls) {
     const known = facts.calls.get(call.id);
     if (known) return known.step;
@@ -178,7 +178,7 @@ const stepOf = (calls: readonly CallRow[], facts: TurnFacts): number | null => {
 
 /** The failed call that this one tries again: of the same tool, best with the same arguments, in an earlier step. */
 function originOf(
-  { call }: CallRow,
+  { call }: ToolCallItem,
   made: readonly Item[],
   place: number,
   facts: TurnFacts,
@@ -189,7 +189,7 @@ function originOf(
     (item) =>
       item.row.call.name === call.name &&
       item.step < place &&
-      verdictOf(item.row, item.fact).isFailure,
+      callStatusOf(item.row, item.fact).isFailure,
   );
   return failed.findLast(({ row }) => sameJson(row.call.args, call.args)) ?? failed.at(-1) ?? null;
 }

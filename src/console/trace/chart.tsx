@@ -32,11 +32,11 @@ function LaneView({ lane, plotWidth, chartWidth }: LaneProps): ReactElement {
   const label = placeLabel(lane, plotWidth, chartWidth);
   return (
     <span className="trace-lane">
-      {lane.pieces.map(({ look, from, to }) => (
+      {lane.pieces.map(({ kind, from, to }) => (
         <i
-          key={look}
+          key={kind}
           className="trace-bar"
-          data-look={look}
+          data-kind={kind}
           style={{ left: from * plotWidth, width: Math.max(thinnest, (to - from) * plotWidth) }}
         />
       ))}

@@ -4,14 +4,14 @@ import { Glyph } from '../glyphs.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { explanationOf } from './explanation.ts';
 import { factsOf, type Fact } from './facts.ts';
-import { Ladder } from './ladder-view.tsx';
-import type { Row } from './rows.ts';
+import { EvaluationList } from './evaluation-list.tsx';
+import type { TraceRow } from './trace-rows.ts';
 import { counted } from '../../trace/number-text.ts';
-import { Verdict } from './verdict.tsx';
+import { OutcomePanel } from './outcome-panel.tsx';
 
 interface InspectorProps {
   readonly view: TraceViewProps;
-  readonly row: Row;
+  readonly row: TraceRow;
   readonly previous: number | null;
   readonly next: number | null;
   readonly onSelect: (number: number) => void;
@@ -45,8 +45,8 @@ export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): Rea
         </span>
       </header>
       {step && <Facts facts={factsOf(step)} />}
-      {outcome ? <Ladder outcome={outcome} /> : <NoVerdict row={row} />}
-      <Verdict row={row} view={view} />
+      {outcome ? <EvaluationList outcome={outcome} /> : <NoOutcome row={row} />}
+      <OutcomePanel row={row} view={view} />
     </aside>
   );
 }
@@ -95,7 +95,7 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactElement | n
   );
 }
 
-function NoVerdict({ row }: { readonly row: Row }): ReactElement {
+function NoOutcome({ row }: { readonly row: TraceRow }): ReactElement {
   const waits = row.step?.type === 'waiting';
   return (
     <div className="inspector-open">

@@ -7,7 +7,7 @@ import { textWidth } from './text-width.ts';
 const part = (text: string): LabelPart => ({ text, tone: 'name' });
 const lane = (from: number, to: number, ...labels: readonly string[]): Lane => ({
   key: 'x',
-  pieces: [{ look: 'tool', from, to }],
+  pieces: [{ kind: 'tool', from, to }],
   labels: labels.map((text) => [part(text)]),
   title: labels[0] ?? '',
 });

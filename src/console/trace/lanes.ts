@@ -3,11 +3,11 @@ import type { Axis } from './axis.ts';
 import { textWidth } from './text-width.ts';
 import { durationText } from '../../trace/number-text.ts';
 
-export type PieceLook = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
+export type PieceKind = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
 
 /** From and to are shares of the width. */
 export interface Piece {
-  readonly look: PieceLook;
+  readonly kind: PieceKind;
   readonly from: number;
   readonly to: number;
 }
@@ -33,12 +33,12 @@ export const lanesOf = (step: TraceStep, axis: Axis): readonly Lane[] =>
 function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane {
   const pieces: Piece[] = [];
   const paused = pauseOf(step, bar, axis);
-  if (paused) pieces.push({ look: 'paused', from: paused.left, to: paused.left + paused.width });
+  if (paused) pieces.push({ kind: 'paused', from: paused.left, to: paused.left + paused.width });
   const from = axis.place(bar.at, 'after');
   // what waits for a person is drawn as the pause; what waits its turn as a mark where it will begin
   if (bar.state !== 'waiting' || !paused)
     pieces.push({
-      look: lookOf(bar),
+      kind: pieceKindOf(bar),
       from,
       to: Math.max(from, axis.place(bar.at + bar.durationMs, 'before')),
     });
@@ -46,7 +46,7 @@ function laneOf(step: TraceStep, bar: TraceBar, index: number, axis: Axis): Lane
   if (waitMs > 0) {
     const end = step.at + step.durationMs;
     pieces.push({
-      look: 'backoff',
+      kind: 'backoff',
       from: axis.place(end, 'after'),
       to: axis.place(end + waitMs, 'before'),
     });
@@ -90,7 +90,7 @@ function pauseOf(step: TraceStep, bar: TraceBar, axis: Axis): Axis['breaks'][num
   return own.findLast(({ at }) => at <= bar.at) ?? own[0];
 }
 
-function lookOf(bar: TraceBar): PieceLook {
+function pieceKindOf(bar: TraceBar): PieceKind {
   if (bar.state === 'running') return 'running';
   if (bar.state === 'waiting') return 'unused';
   if (bar.state === 'error' || bar.state === 'timeout') return 'failed';
@@ -104,7 +104,7 @@ function problemWord({ kind, state, error }: TraceBar): string {
 }
 
 function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: string): LabelPart[] {
-  const failed = lookOf(bar) === 'failed';
+  const failed = pieceKindOf(bar) === 'failed';
   if (waited && failed) return [{ text: problem, tone: 'failed' }];
   const label: LabelPart[] = [{ text: bar.name, tone: 'name' }];
   if (bar.state === 'waiting')

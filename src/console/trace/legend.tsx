@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import type { PieceLook } from './lanes.ts';
+import type { PieceKind } from './lanes.ts';
 
-const names: readonly (readonly [PieceLook, string])[] = [
+const names: readonly (readonly [PieceKind, string])[] = [
   ['model', 'model'],
   ['tool', 'tool'],
   ['running', 'running'],
@@ -15,14 +15,14 @@ const names: readonly (readonly [PieceLook, string])[] = [
 /** Names the marks that are there, and no others. */
 export function Legend({ trace }: { readonly trace: Trace }): ReactElement | null {
   if (trace.steps.length === 0) return null;
-  const seen = looksIn(trace);
+  const seen = kindsIn(trace);
   return (
     <div className="trace-legend trace-legend-bars">
       {names.map(
-        ([look, name]) =>
-          seen.has(look) && (
-            <span key={look}>
-              <i className="trace-key" data-look={look} aria-hidden="true" />
+        ([kind, name]) =>
+          seen.has(kind) && (
+            <span key={kind}>
+              <i className="trace-key" data-kind={kind} aria-hidden="true" />
               {name}
             </span>
           ),
@@ -36,8 +36,8 @@ export function Legend({ trace }: { readonly trace: Trace }): ReactElement | nul
   );
 }
 
-function looksIn({ steps, pauses }: Trace): ReadonlySet<PieceLook> {
-  const seen = new Set<PieceLook>(pauses.length > 0 ? ['paused'] : []);
+function kindsIn({ steps, pauses }: Trace): ReadonlySet<PieceKind> {
+  const seen = new Set<PieceKind>(pauses.length > 0 ? ['paused'] : []);
   for (const { bars, waitMs } of steps) {
     if (waitMs > 0) seen.add('backoff');
     for (const { kind, state } of bars)

@@ -1,13 +1,13 @@
 import { useLayoutEffect, useMemo, useRef, type ReactElement } from 'react';
 import type { ContinuationDecision } from '../../continuation/decision.ts';
-import { Glyph, voiceGlyph } from '../glyphs.tsx';
+import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import { CodeName } from './code-name.tsx';
-import { decisionNames, precedence } from './ladder.ts';
+import { decisionNames, precedence } from './precedence.ts';
 import { columnsOf, matrixOf, mostColumns, type MatrixCell } from './matrix.ts';
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 
 interface MatrixProps {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TraceRow[];
   readonly selected: number | undefined;
   readonly onSelect: (number: number) => void;
 }
@@ -17,14 +17,14 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
   const columns = useMemo(() => columnsOf(rows, selected), [rows, selected]);
   const first = columns[0]?.number;
   const last = columns.at(-1)?.number;
-  const { voices } = useMemo(() => matrixOf(columns), [columns]);
+  const { evaluations } = useMemo(() => matrixOf(columns), [columns]);
   const pane = useRef<HTMLDivElement>(null);
   // the newest columns are the ones to see first
   useLayoutEffect(() => {
     const element = pane.current;
     if (element) element.scrollLeft = element.scrollWidth;
   }, [last]);
-  if (voices.length === 0) return null;
+  if (evaluations.length === 0) return null;
   return (
     <section className="trace-matrix" aria-labelledby="trace-matrix-title">
       <h3 id="trace-matrix-title">
@@ -64,7 +64,7 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
             </tr>
           </thead>
           <tbody>
-            {voices.map(({ name, cells }) => (
+            {evaluations.map(({ name, cells }) => (
               <tr key={name}>
                 <th scope="row" title={name}>
                   <CodeName name={name} />
@@ -107,7 +107,7 @@ function Vote({ cell, name }: { readonly cell: MatrixCell; readonly name: string
       aria-label={`${name}: ${says}${isDecisive ? ', decisive' : ''}`}
       title={evaluation.reason}
     >
-      <Glyph name={voiceGlyph[evaluation.decision]} size={11} />
+      <Glyph name={decisionGlyph[evaluation.decision]} size={11} />
     </span>
   );
 }
@@ -123,7 +123,7 @@ function VoteLegend(): ReactElement {
             </span>
           )}
           <span className="vote" data-vote={decision}>
-            <Glyph name={voiceGlyph[decision]} size={11} />
+            <Glyph name={decisionGlyph[decision]} size={11} />
           </span>
           {decisionNames[decision]}
         </span>

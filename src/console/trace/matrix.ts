@@ -1,28 +1,31 @@
 import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
-import { decisiveVoice } from '../../trace/voices.ts';
-import type { Row } from './rows.ts';
+import { decisiveEvaluation } from '../../trace/evaluations.ts';
+import type { TraceRow } from './trace-rows.ts';
 
 export interface MatrixCell {
   readonly evaluation: ContinuationEvaluation | null;
   readonly isDecisive: boolean;
 }
 
-export interface MatrixVoice {
+export interface MatrixRow {
   readonly name: string;
   /** One for each column. */
   readonly cells: readonly MatrixCell[];
 }
 
 export interface Matrix {
-  readonly columns: readonly Row[];
-  readonly voices: readonly MatrixVoice[];
+  readonly columns: readonly TraceRow[];
+  readonly evaluations: readonly MatrixRow[];
 }
 
 /** More steps than this are not shown at once. */
 export const mostColumns = 24;
 
 /** The newest steps, or those around the selected one where it is older. */
-export function columnsOf(rows: readonly Row[], selected: number | undefined): readonly Row[] {
+export function columnsOf(
+  rows: readonly TraceRow[],
+  selected: number | undefined,
+): readonly TraceRow[] {
   if (rows.length <= mostColumns) return rows;
   const newest = rows.length - mostColumns;
   const at = rows.findIndex(({ number }) => number === selected);
@@ -32,21 +35,21 @@ export function columnsOf(rows: readonly Row[], selected: number | undefined): r
 }
 
 /** Every criterion that spoke in these steps, as they were asked. */
-export function matrixOf(columns: readonly Row[]): Matrix {
+export function matrixOf(columns: readonly TraceRow[]): Matrix {
   const names = new Set<string>();
   // the newest verdict knows the order best
   for (const { outcome } of columns.toReversed())
     for (const { criterion } of outcome?.evaluations ?? []) names.add(criterion);
   const byColumn = columns.map(({ outcome }) => ({
-    decisive: decisiveVoice(outcome),
-    voices: new Map(outcome?.evaluations.toReversed().map((e) => [e.criterion, e])),
+    decisive: decisiveEvaluation(outcome),
+    evaluations: new Map(outcome?.evaluations.toReversed().map((e) => [e.criterion, e])),
   }));
-  const voices = [...names].map((name) => ({
+  const evaluations = [...names].map((name) => ({
     name,
-    cells: byColumn.map(({ decisive, voices: said }) => {
+    cells: byColumn.map(({ decisive, evaluations: said }) => {
       const isDecisive = decisive?.criterion === name;
       return { evaluation: (isDecisive ? decisive : said.get(name)) ?? null, isDecisive };
     }),
   }));
-  return { columns, voices };
+  return { columns, evaluations };
 }

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Meter } from './voice-meter.ts';
+import type { Meter } from './limit-meter.ts';
 
 /** Up to here every unit is a segment of its own. */
 const mostSegments = 10;

@@ -1,18 +1,18 @@
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 
 const lane = 18;
 const head = 36;
 const padding = 17;
 
 /** Known without a look at the page, so that thousands of rows need not be drawn. */
-export function rowHeight(row: Row, isPhone: boolean): number {
+export function rowHeight(row: TraceRow, isPhone: boolean): number {
   const chart = (row.step?.bars.length ?? 0) * lane;
   if (isPhone) return padding + head + (chart > 0 ? chart + 4 : 0);
   return padding + Math.max(head, chart);
 }
 
 /** Where each row begins, and at the end where the list ends. */
-export function rowTops(rows: readonly Row[], isPhone: boolean): readonly number[] {
+export function rowTops(rows: readonly TraceRow[], isPhone: boolean): readonly number[] {
   const tops = [0];
   let top = 0;
   for (const row of rows) {

@@ -1,4 +1,4 @@
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 
 interface Key {
   readonly key: string;
@@ -8,7 +8,7 @@ interface Key {
 }
 
 /** The step that a key leads to; null for keys that lead nowhere. */
-export function stepFor(key: Key, rows: readonly Row[], at: number): number | null {
+export function stepFor(key: Key, rows: readonly TraceRow[], at: number): number | null {
   const to = goal(key, at, rows.length);
   if (to === null || to === at) return null;
   return rows[to]?.number ?? null;

@@ -4,7 +4,7 @@ import { counted, durationText } from '../../trace/number-text.ts';
 import { shareText } from './trace-format.ts';
 
 interface Part {
-  readonly look: 'model' | 'tool' | 'backoff' | 'other';
+  readonly kind: 'model' | 'tool' | 'backoff' | 'other';
   readonly name: string;
   readonly ms: number;
   readonly note: string;
@@ -22,15 +22,15 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
       <h3 id="trace-spent-title">Where {durationText(worked)} went</h3>
       <div className="spent-stack" aria-hidden="true">
         {parts.map(
-          ({ look, ms }) => ms > 0 && <i key={look} data-look={look} style={{ flexGrow: ms }} />,
+          ({ kind, ms }) => ms > 0 && <i key={kind} data-kind={kind} style={{ flexGrow: ms }} />,
         )}
       </div>
       <table>
         <tbody>
-          {parts.map(({ look, name, ms, note }) => (
-            <tr key={look}>
+          {parts.map(({ kind, name, ms, note }) => (
+            <tr key={kind}>
               <th scope="row">
-                <i className="trace-key" data-look={look} aria-hidden="true" />
+                <i className="trace-key" data-kind={kind} aria-hidden="true" />
                 <span>
                   {name}
                   <small>{note}</small>
@@ -43,7 +43,7 @@ export function TimeSpent({ trace }: { readonly trace: Trace }): ReactElement | 
           {pausedMs > 0 && (
             <tr>
               <th scope="row">
-                <i className="trace-key" data-look="paused" aria-hidden="true" />
+                <i className="trace-key" data-kind="paused" aria-hidden="true" />
                 <span>
                   Paused<small>waiting for a person, never counted</small>
                 </span>
@@ -62,12 +62,12 @@ function partsOf(trace: Trace, worked: number): readonly Part[] {
   const { modelMs, toolMs, backoffMs } = trace.totals;
   const bars = trace.steps.flatMap(({ bars }) => bars);
   const parts: Part[] = [
-    { look: 'tool', name: 'Tools', ms: toolMs, note: callsText(trace, bars, 'tool') },
-    { look: 'model', name: 'Model', ms: modelMs, note: callsText(trace, bars, 'model') },
+    { kind: 'tool', name: 'Tools', ms: toolMs, note: callsText(trace, bars, 'tool') },
+    { kind: 'model', name: 'Model', ms: modelMs, note: callsText(trace, bars, 'model') },
   ];
   if (backoffMs > 0)
     parts.push({
-      look: 'backoff',
+      kind: 'backoff',
       name: 'Backoff',
       ms: backoffMs,
       note: 'waits after failed model calls',
@@ -75,7 +75,7 @@ function partsOf(trace: Trace, worked: number): readonly Part[] {
   const other = worked - modelMs - toolMs - backoffMs;
   if (other >= Math.max(1, worked / 100))
     parts.push({
-      look: 'other',
+      kind: 'other',
       name: 'Other',
       ms: other,
       note: 'hooks, saving and the loop itself',

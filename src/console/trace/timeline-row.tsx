@@ -1,12 +1,12 @@
 import { memo, type CSSProperties, type NamedExoticComponent, type ReactElement } from 'react';
-import { Glyph, voiceGlyph } from '../glyphs.tsx';
+import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import type { Axis } from './axis.ts';
 import { Chart } from './chart.tsx';
-import { tagsOf, type Row } from './rows.ts';
+import { tagsOf, type TraceRow } from './trace-rows.ts';
 import { countText, durationText, moneyText } from '../../trace/number-text.ts';
 
 export interface TimelineRowProps {
-  readonly row: Row;
+  readonly row: TraceRow;
   readonly axis: Axis;
   readonly plotWidth: number;
   readonly chartWidth: number;
@@ -52,7 +52,7 @@ function DrawnRow(props: TimelineRowProps): ReactElement {
               <span className="trace-row-time">{durationText(row.step.durationMs)}</span>
             )}
           </span>
-          <Verdict row={row} />
+          <OutcomePanel row={row} />
         </span>
         {row.step && (
           <>
@@ -71,9 +71,9 @@ function DrawnRow(props: TimelineRowProps): ReactElement {
   );
 }
 
-type Step = NonNullable<Row['step']>;
+type Step = NonNullable<TraceRow['step']>;
 
-function Tags({ row: { step } }: { readonly row: Row }): ReactElement[] | null {
+function Tags({ row: { step } }: { readonly row: TraceRow }): ReactElement[] | null {
   if (!step) return null;
   return tagsOf(step).map((tag) => (
     <span key={tag} className="trace-tag" data-tag={tag}>
@@ -82,10 +82,10 @@ function Tags({ row: { step } }: { readonly row: Row }): ReactElement[] | null {
   ));
 }
 
-function Verdict({ row: { outcome, step } }: { readonly row: Row }): ReactElement {
+function OutcomePanel({ row: { outcome, step } }: { readonly row: TraceRow }): ReactElement {
   if (!outcome)
     return (
-      <span className="trace-row-verdict" data-says="open">
+      <span className="trace-row-outcome" data-says="open">
         <Glyph name={step?.type === 'waiting' ? 'paused' : 'working'} size={11} />
         <span>{step?.type === 'waiting' ? 'Waiting, no verdict yet' : 'No verdict yet'}</span>
       </span>
@@ -96,8 +96,8 @@ function Verdict({ row: { outcome, step } }: { readonly row: Row }): ReactElemen
       ? 'Done'
       : 'Stop';
   return (
-    <span className="trace-row-verdict" data-says={outcome.decision}>
-      <Glyph name={voiceGlyph[outcome.decision]} size={11} />
+    <span className="trace-row-outcome" data-says={outcome.decision}>
+      <Glyph name={decisionGlyph[outcome.decision]} size={11} />
       <span title={outcome.resolvedBy}>
         {says} · {outcome.resolvedBy}
       </span>

@@ -5,7 +5,7 @@ import { plotWidthFor } from './label-place.ts';
 import { crowdedLanes } from './lanes.ts';
 import { Legend } from './legend.tsx';
 import { rowTops } from './row-heights.ts';
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 import { stepFor } from './step-keys.ts';
 import { TimelineGrid, TimelineHead } from './timeline-head.tsx';
 import { TimelineRow } from './timeline-row.tsx';
@@ -16,8 +16,8 @@ import { useWidth } from './use-width.ts';
 
 interface TimelineProps {
   readonly trace: Trace;
-  readonly rows: readonly Row[];
-  readonly selected: Row | undefined;
+  readonly rows: readonly TraceRow[];
+  readonly selected: TraceRow | undefined;
   /** A step was picked, and not just reached because it is the newest. */
   readonly isPicked: boolean;
   readonly onSelect: (number: number) => void;

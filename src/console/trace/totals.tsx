@@ -8,7 +8,7 @@ import {
   exactMoneyText,
   moneyText,
 } from '../../trace/number-text.ts';
-import { meterTexts, type Meter, type MeterUnit } from './voice-meter.ts';
+import { meterTexts, type Meter, type MeterUnit } from './limit-meter.ts';
 
 /** What was used of what is allowed, and what was not counted. */
 export function Totals({ trace }: { readonly trace: Trace }): ReactElement {

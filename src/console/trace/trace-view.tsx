@@ -3,7 +3,7 @@ import type { TraceViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { Inspector } from './inspector.tsx';
 import { MatrixView } from './matrix-view.tsx';
-import { rowsOf } from './rows.ts';
+import { rowsOf } from './trace-rows.ts';
 import { TimeSpent } from './time-spent.tsx';
 import { Timeline } from './timeline.tsx';
 import { Totals } from './totals.tsx';
@@ -41,7 +41,7 @@ export function TraceView(props: TraceViewProps): ReactElement {
     if (hasPicked && window.matchMedia(phone).matches)
       inspector.current?.scrollIntoView({ block: 'start' });
   }, [hasPicked, selected]);
-  const toVerdict = (): void => {
+  const toOutcome = (): void => {
     const last = rows.at(-1);
     if (last && last !== shown) select(last.number);
     inspector.current?.scrollIntoView({ block: 'start' });
@@ -53,7 +53,7 @@ export function TraceView(props: TraceViewProps): ReactElement {
   return (
     <div className="trace" data-key="trace" data-status={trace.status}>
       <div className="trace-main">
-        <WhyLine trace={trace} onOpen={toVerdict} />
+        <WhyLine trace={trace} onOpen={toOutcome} />
         <Totals trace={trace} />
         <Timeline
           trace={trace}

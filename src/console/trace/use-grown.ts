@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { grown } from './rows.ts';
+import { grown } from './trace-rows.ts';
 import { lessMotion, useMedia } from './use-media.ts';
 
 const tickMs = 200;

@@ -23,7 +23,7 @@ export function useRowsWindow(
 ): RowsWindow {
   const isWhole = tops.length - 1 <= drawnWhole;
   const [range, setRange] = useState<readonly [number, number]>(() => rowsBetween(tops, 0, screen));
-  const look = useCallback(() => {
+  const measure = useCallback(() => {
     const element = list.current;
     if (!element || isWhole) return;
     const { above, height } = seenOf(element);
@@ -32,17 +32,17 @@ export function useRowsWindow(
   }, [list, tops, isWhole]);
 
   useLayoutEffect(() => {
-    look();
+    measure();
     const scroller = scrollerOf(list.current);
     if (!scroller) return undefined;
-    scroller.addEventListener('scroll', look, { passive: true });
-    const observer = new ResizeObserver(look);
+    scroller.addEventListener('scroll', measure, { passive: true });
+    const observer = new ResizeObserver(measure);
     observer.observe(scroller);
     return () => {
-      scroller.removeEventListener('scroll', look);
+      scroller.removeEventListener('scroll', measure);
       observer.disconnect();
     };
-  }, [list, look]);
+  }, [list, measure]);
 
   const reveal = useCallback(
     (index: number) => {
@@ -53,9 +53,9 @@ export function useRowsWindow(
       const [top, bottom] = [tops[index] ?? 0, tops[index + 1] ?? 0];
       if (top < above + stickyHeight) scroller.scrollTop += top - above - stickyHeight;
       else if (bottom > above + height) scroller.scrollTop += bottom - above - height;
-      look();
+      measure();
     },
-    [list, tops, stickyHeight, look],
+    [list, tops, stickyHeight, measure],
   );
   return { first: isWhole ? 0 : range[0], end: isWhole ? tops.length - 1 : range[1], reveal };
 }

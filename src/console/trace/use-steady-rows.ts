@@ -1,11 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 import { scrollerOf, seenOf } from './use-rows-window.ts';
 
 type List = RefObject<HTMLElement | null>;
 
 /** What the reader looks at stays where it is when earlier steps come in above it. */
-export function useSteadyRows(list: List, rows: readonly Row[], tops: readonly number[]): void {
+export function useSteadyRows(
+  list: List,
+  rows: readonly TraceRow[],
+  tops: readonly number[],
+): void {
   const firstNumber = rows[0]?.number ?? 0;
   const was = useRef(firstNumber);
   useLayoutEffect(() => {

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react';
-import type { Row } from './rows.ts';
+import type { TraceRow } from './trace-rows.ts';
 import { stepFor } from './step-keys.ts';
 
 /** J and K work wherever the focus is, as long as nobody writes. */
 export function useStepKeys(
-  rows: readonly Row[],
+  rows: readonly TraceRow[],
   at: number,
   onSelect: (number: number) => void,
 ): void {

@@ -9,13 +9,13 @@ export const daysBefore = (today: string, days: number): string =>
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 
-export interface Stretch {
+export interface DateRange {
   readonly from: string;
   readonly to: string;
 }
 
 /** First and last day of the quarter of `today`, or of one that many quarters later. */
-export function quarterOf(today: string, later: number = 0): Stretch {
+export function quarterOf(today: string, later: number = 0): DateRange {
   const year = Number(today.slice(0, 4));
   const first = Math.floor((Number(today.slice(5, 7)) - 1) / 3) * 3 + later * 3;
   return { from: isoDay(Date.UTC(year, first, 1)), to: isoDay(Date.UTC(year, first + 3, 0)) };

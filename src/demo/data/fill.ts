@@ -1,4 +1,4 @@
-import type { SqliteDatabase } from '../../sessions/stores/sqlite-database.ts';
+import type { SqliteDatabase } from '../../sessions/stores/sqlite/sqlite-database.ts';
 import { activitiesOf } from './activities.ts';
 import { companyRows } from './companies.ts';
 import { dayInQuarter, daysBefore } from './dates.ts';

@@ -14,7 +14,7 @@ export interface Reply {
 
 export const say = (text: string): Reply => ({ text, calls: [] });
 
-export const look = (text: string, ...calls: readonly Call[]): Reply => ({ text, calls });
+export const callTools = (text: string, ...calls: readonly Call[]): Reply => ({ text, calls });
 
 /** How often a call is made before the model goes on without it. */
 const MOST_TRIES = 3;

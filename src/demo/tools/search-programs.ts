@@ -1,6 +1,6 @@
 import { defineTool } from '../../tools/define-tool.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { quarterOf, type Stretch } from '../data/dates.ts';
+import { quarterOf, type DateRange } from '../data/dates.ts';
 import { programStatuses, tiers } from '../data/programs.ts';
 import type { PartnerData } from '../partner-data.ts';
 import { filterOf, textOf } from './look-up.ts';
@@ -47,7 +47,7 @@ export const searchPrograms = (data: PartnerData): Tool =>
     },
   });
 
-function stretchOf(today: string, word: string | null): Stretch | null {
+function stretchOf(today: string, word: string | null): DateRange | null {
   if (word === 'this_quarter') return quarterOf(today);
   if (word === 'next_quarter') return quarterOf(today, 1);
   const year = today.slice(0, 4);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Message } from '../../messages/message.ts';
 import type { InferenceChunk } from '../inference-driver.ts';
 import { AiSdkAnswer } from './ai-sdk-answer.ts';
-import { assistantParts } from './ai-sdk-kept.ts';
+import { assistantParts } from './ai-sdk-parts.ts';
 
 const said = (unified: string, raw: string | undefined = unified) => ({
   type: 'finish',

@@ -3,11 +3,11 @@ import type { InferenceChunk, InferenceResponse, InferredToolCall } from '../inf
 import { MOST_CALLS } from '../read-response.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import type { Usage } from '../usage.ts';
-import type { KeptPart } from './ai-sdk-kept.ts';
+import type { KeptPart } from './ai-sdk-parts.ts';
 import { aiSdkUsage } from './ai-sdk-usage.ts';
 import { finishReasonOf, readCall, string } from './chat-message.ts';
 
-interface GrowingCall {
+interface PartialToolCall {
   readonly id: string;
   readonly index: number;
   readonly part: GrowingPart;
@@ -33,10 +33,10 @@ export class AiSdkAnswer {
   #word: string | null = null;
   #usage: Partial<Usage> | null = null;
   readonly #parts: GrowingPart[] = [];
-  readonly #calls: GrowingCall[] = [];
+  readonly #calls: PartialToolCall[] = [];
   /** Parts by type and id, and calls by id: an answer may have any number of them. */
   readonly #partsById: Map<string, GrowingPart> = new Map();
-  readonly #callsById: Map<string, GrowingCall[]> = new Map();
+  readonly #callsById: Map<string, PartialToolCall[]> = new Map();
   #hasWord = false;
 
   constructor(provider: string) {
@@ -154,10 +154,10 @@ export class AiSdkAnswer {
     if (options) part.options = { ...part.options, ...options };
   }
 
-  #begin(id: string, name: string): GrowingCall {
+  #begin(id: string, name: string): PartialToolCall {
     const index = this.#calls.length;
     const part: GrowingPart = { type: 'call', id: '', text: '', call: index, options: null };
-    const call: GrowingCall = { id, index, part, name, args: '', isWhole: false };
+    const call: PartialToolCall = { id, index, part, name, args: '', isWhole: false };
     this.#parts.push(part);
     this.#calls.push(call);
     const same = this.#callsById.get(id);
@@ -194,7 +194,7 @@ export class AiSdkAnswer {
   }
 
   /** The oldest call with this id that is not whole; those before it are forgotten. */
-  #nextOpen(id: string): GrowingCall | undefined {
+  #nextOpen(id: string): PartialToolCall | undefined {
     const same = this.#callsById.get(id) ?? [];
     while (same.length > 1 && same[0]?.isWhole) same.shift();
     return same[0]?.isWhole ? undefined : same[0];

@@ -5,7 +5,7 @@ import type { Message } from '../../messages/message.ts';
 import type { ToolCall } from '../../messages/tool-call.ts';
 import type { InferenceRequest, ToolChoice } from '../inference-driver.ts';
 import { modelCallFailed } from '../inference-error.ts';
-import { assistantParts } from './ai-sdk-kept.ts';
+import { assistantParts } from './ai-sdk-parts.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 

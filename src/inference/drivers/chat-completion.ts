@@ -2,8 +2,8 @@ import { isRecord } from '../../json.ts';
 import type { InferenceResponse } from '../inference-driver.ts';
 import { finishReasonOf, spokenIn, string } from './chat-message.ts';
 import { usageIn } from './chat-usage.ts';
-import { GrowingCalls } from './growing-calls.ts';
-import { KeptReasoning } from './kept-for-provider.ts';
+import { ToolCallAssembler } from './tool-call-assembler.ts';
+import { ReasoningCollector } from './provider-state.ts';
 import { splitThink } from './think-filter.ts';
 
 /** Reads a whole Chat Completions body; null when it has no choice to read. */
@@ -19,7 +19,7 @@ export function readCompletion(body: unknown, server: string): InferenceResponse
   const { text, reasoning, refusal } = spokenIn(message);
   const { think, said } = splitThink(text);
   const report = usageIn(body);
-  const kept = new KeptReasoning();
+  const kept = new ReasoningCollector();
   kept.read(message);
   const metadata = kept.metadata(server, calls.extras(), toolCalls.length > 0);
   return {
@@ -34,8 +34,8 @@ export function readCompletion(body: unknown, server: string): InferenceResponse
   };
 }
 
-function callsIn(message: Record<string, unknown>): GrowingCalls {
-  const calls = new GrowingCalls();
+function callsIn(message: Record<string, unknown>): ToolCallAssembler {
+  const calls = new ToolCallAssembler();
   const list = Array.isArray(message['tool_calls']) ? (message['tool_calls'] as unknown[]) : [];
   // each entry is a call of its own, whatever its index says
   for (const [index, call] of list.entries())

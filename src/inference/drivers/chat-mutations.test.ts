@@ -205,8 +205,8 @@ describe('however a provider writes it', () => {
     fc.assert(
       fc.property(meant, manner, fc.nat(), (what, how, at) => {
         const text = wireText(chunksOf(what, how), how);
-        const cutText = text.slice(0, at % (text.length + 1));
-        const { response, failure } = readChat(cutText);
+        const truncateText = text.slice(0, at % (text.length + 1));
+        const { response, failure } = readChat(truncateText);
         expect(response === null).toBe(failure !== null);
         if (response) return;
         expect(what.text.startsWith(failure?.partial.content ?? '')).toBe(true);

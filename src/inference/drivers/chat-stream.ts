@@ -3,8 +3,8 @@ import type { InferenceChunk, InferenceResponse } from '../inference-driver.ts';
 import type { PartialAnswer } from '../inference-error.ts';
 import { finishReasonOf, spokenIn, string } from './chat-message.ts';
 import { usageIn, type ChatUsage } from './chat-usage.ts';
-import { GrowingCalls } from './growing-calls.ts';
-import { KeptReasoning } from './kept-for-provider.ts';
+import { ToolCallAssembler } from './tool-call-assembler.ts';
+import { ReasoningCollector } from './provider-state.ts';
 import { ThinkFilter } from './think-filter.ts';
 
 /** Puts a streamed answer together, chunk by chunk, and tells what is new in each. */
@@ -18,9 +18,9 @@ export class ChatStream {
   #reports = 0;
   #endsWithReport = false;
   #hasChoice = false;
-  readonly #calls = new GrowingCalls();
+  readonly #calls = new ToolCallAssembler();
   readonly #think = new ThinkFilter();
-  readonly #kept = new KeptReasoning();
+  readonly #kept = new ReasoningCollector();
 
   constructor(server: string) {
     this.#server = server;

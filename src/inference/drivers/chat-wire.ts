@@ -2,7 +2,7 @@ import { jsonText, type JsonObject, type JsonValue } from '../../json.ts';
 import type { ContentPart } from '../../messages/content-part.ts';
 import type { Message } from '../../messages/message.ts';
 import type { InferenceRequest } from '../inference-driver.ts';
-import { fieldsFor, nothingKept, type KeptFields } from './kept-for-provider.ts';
+import { fieldsFor, nothingKept, type ProviderFields } from './provider-state.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { wireIds, wireName } from './wire-ids.ts';
 
@@ -42,7 +42,7 @@ export function wireMessages(
 function wireMessage(
   message: Message,
   ids: ReadonlyMap<string, string>,
-  kept: KeptFields,
+  kept: ProviderFields,
   { developerRole }: ChatDialect,
 ): JsonValue {
   const { role, content, toolCalls, toolCallId } = message;

@@ -1,6 +1,6 @@
 import { readRef } from '../../broadcasting/envelope-ref.ts';
 import { readRefill } from '../../broadcasting/refill.ts';
-import { parsePlace } from '../../broadcasting/sse-frame.ts';
+import { parsePlace } from '../../broadcasting/sse/sse-frame.ts';
 import type { BroadcastSettings } from '../../broadcasting/broadcast-config.ts';
 import type { GrantCapOptions } from '../../sessions/session-options.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';

@@ -1,5 +1,5 @@
-import { ownedSessions, pusherAuth } from '../../broadcasting/pusher-auth.ts';
-import type { SseEndpoint } from '../../broadcasting/sse-endpoint.ts';
+import { ownedSessions, pusherAuth } from '../../broadcasting/pusher/pusher-auth.ts';
+import type { SseEndpoint } from '../../broadcasting/sse/sse-endpoint.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { OpenStreams } from '../open-streams.ts';
 import { route, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
 import { AgentError } from '../../errors/agent-error.ts';
-import { busyWaitMs } from './sqlite-busy.ts';
+import { busyWaitMs } from './sqlite/sqlite-busy.ts';
 
 /** What one transaction holds at most, so that no caller waits long for the first of many. */
 const LARGEST_GROUP = 256;

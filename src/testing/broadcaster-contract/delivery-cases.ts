@@ -1,10 +1,13 @@
 import { BroadcastError, type Broadcast } from '../../broadcasting/broadcaster.ts';
 import type { Envelope } from '../../broadcasting/envelope.ts';
 import { same } from '../store-contract/expect.ts';
-import type { BroadcasterRig } from './rig.ts';
+import type { BroadcasterHarness } from './broadcaster-harness.ts';
 import { chunkLike, largest, oddText, session, sessionWith } from './sample-envelopes.ts';
 
-export type DeliveryCase = readonly [name: string, run: (rig: BroadcasterRig) => Promise<void>];
+export type DeliveryCase = readonly [
+  name: string,
+  run: (harness: BroadcasterHarness) => Promise<void>,
+];
 
 export const deliveryCases: readonly DeliveryCase[] = [
   [

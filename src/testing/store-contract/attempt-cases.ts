@@ -1,11 +1,20 @@
 import { found, same } from './expect.ts';
-import { call, command, fresh, LONG_MS, message, type RigCase, root, step } from './rig.ts';
+import {
+  call,
+  command,
+  fresh,
+  LONG_MS,
+  message,
+  type HarnessCase,
+  root,
+  step,
+} from './store-harness.ts';
 
 const retry = { kind: 'retry', error: 'no tenant', waitMs: 0 } as const;
 const lease = (alone = false) => ({ worker: fresh('wrk'), ttlMs: LONG_MS, alone });
 
 /** Tries, deaths, quarantine and parking: what `claim` counts, and what sets it back. */
-export const attemptCases: readonly RigCase[] = [
+export const attemptCases: readonly HarnessCase[] = [
   {
     name: 'claim counts tries; a lease handed over is not one',
     async run({ store, held, take, row }) {
@@ -30,7 +39,7 @@ export const attemptCases: readonly RigCase[] = [
       ['a state', { root: root(), messages: [message(0)] }, 2],
       ['a step and a handover', { steps: [step(0)], end: 'handover' }, 0],
     ] as const
-  ).map(([what, parts, tries]): RigCase => ({
+  ).map(([what, parts, tries]): HarnessCase => ({
     name: `after ${what} there were ${tries} tries of two`,
     async run({ store, held, take, row }) {
       const first = await held();

@@ -2,17 +2,30 @@ import { utf8Bytes } from '../../json.ts';
 import type { SessionPhase } from '../../sessions/session-rows.ts';
 import type { Acceptance } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
-import { at, call, command, EXECUTION, fresh, line, type Rig, type RigCase, root } from './rig.ts';
+import {
+  at,
+  call,
+  command,
+  EXECUTION,
+  fresh,
+  line,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+} from './store-harness.ts';
 
 const phases: readonly SessionPhase[] = ['idle', 'open', 'paused'];
 
 /** A new session in this phase. */
-async function inPhase(rig: Rig, phase: SessionPhase): Promise<string> {
-  if (phase === 'idle') return (await rig.idle()).id;
-  return (phase === 'open' ? await rig.held() : await rig.paused()).id;
+async function inPhase(harness: StoreHarness, phase: SessionPhase): Promise<string> {
+  if (phase === 'idle') return (await harness.idle()).id;
+  return (phase === 'open' ? await harness.held() : await harness.paused()).id;
 }
 
-const answer = (callId: string, patch: object = {}): Parameters<Rig['store']['decide']>[1] => ({
+const answer = (
+  callId: string,
+  patch: object = {},
+): Parameters<StoreHarness['store']['decide']>[1] => ({
   executionId: EXECUTION,
   callId,
   body: '{"approved":true}',
@@ -20,14 +33,14 @@ const answer = (callId: string, patch: object = {}): Parameters<Rig['store']['de
   ...patch,
 });
 
-export const commandCases: readonly RigCase[] = [
+export const commandCases: readonly HarnessCase[] = [
   {
     name: 'accept adds a command in the phases it may, and says which phase it found',
-    async run(rig) {
-      const { store } = rig;
+    async run(harness) {
+      const { store } = harness;
       for (const phase of phases) {
-        const id = await inPhase(rig, phase);
-        const before = await rig.row(id);
+        const id = await inPhase(harness, phase);
+        const before = await harness.row(id);
         const first = await store.nextCommand(id);
         const others = phases.filter((other) => other !== phase);
         same(
@@ -35,14 +48,14 @@ export const commandCases: readonly RigCase[] = [
           { accepted: false, phase },
           `accept in ${phase} where only ${others.join(', ')} would do`,
         );
-        same(await rig.row(id), before, 'the session that accepted nothing');
+        same(await harness.row(id), before, 'the session that accepted nothing');
         same(await store.nextCommand(id), first, 'its next command');
         same(
           await store.accept(id, command('{"late":2}', 31), { phases: [phase] }),
           { accepted: true, phase },
           `accept in ${phase}`,
         );
-        const after = await rig.row(id);
+        const after = await harness.row(id);
         same(
           after,
           { ...before, phase: 'open', status: 'in_progress', updatedAt: at(31) },
@@ -59,13 +72,13 @@ export const commandCases: readonly RigCase[] = [
   },
   {
     name: 'accept refuses what would make too many commands wait, by their number and their bytes',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await rig.open();
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await harness.open();
       const waiting = utf8Bytes(command().body);
       const send = (body: string, commands: number, bytes: number): Promise<Acceptance | null> =>
         store.accept(id, command(body), { phases, maxWaiting: { commands, bytes } });
-      const before = await rig.row(id);
+      const before = await harness.row(id);
       const full = { accepted: false, phase: 'open', isFull: true };
       same(await send('"a"', 1, 1_000), full, 'a second command where one may wait');
       same(
@@ -73,13 +86,13 @@ export const commandCases: readonly RigCase[] = [
         full,
         'a command of four bytes where there is space for three',
       );
-      same(await rig.row(id), before, 'the session that is full');
+      same(await harness.row(id), before, 'the session that is full');
       same(
         await send('"é"', 2, waiting + 4),
         { accepted: true, phase: 'open' },
         'a command of four bytes where there is space for them',
       );
-      const idle = await rig.idle();
+      const idle = await harness.idle();
       same(
         await store.accept(idle.id, command(), { phases, maxWaiting: { commands: 1, bytes: 1 } }),
         { accepted: true, phase: 'idle' },
@@ -255,17 +268,17 @@ export const commandCases: readonly RigCase[] = [
   },
   {
     name: 'request leaves a stop and a pause, unless the session is idle; the first reason stays',
-    async run(rig) {
-      const { store } = rig;
+    async run(harness) {
+      const { store } = harness;
       for (const phase of phases) {
-        const id = await inPhase(rig, phase);
-        const before = await rig.row(id);
+        const id = await inPhase(harness, phase);
+        const before = await harness.row(id);
         same(await store.request(id, { pause: 'lunch' }), phase, `the phase a pause found`);
         same(await store.request(id, { pause: 'tea' }), phase, `the phase a second pause found`);
         const pauseReason = phase === 'idle' ? null : 'lunch';
-        same(await rig.row(id), { ...before, pauseReason }, `${phase} after two pauses`);
+        same(await harness.row(id), { ...before, pauseReason }, `${phase} after two pauses`);
         same(await store.request(id, { stop: 'enough' }), phase, `the phase a stop found`);
-        const after = await rig.row(id);
+        const after = await harness.row(id);
         same(after.stopReason, phase === 'idle' ? null : 'enough', `the stop in ${phase}`);
         same(
           after.phase,
@@ -273,7 +286,7 @@ export const commandCases: readonly RigCase[] = [
           `the phase after a stop in ${phase}`,
         );
         await store.request(id, { stop: 'too late' });
-        same((await rig.row(id)).stopReason, after.stopReason, `the second stop in ${phase}`);
+        same((await harness.row(id)).stopReason, after.stopReason, `the second stop in ${phase}`);
       }
       same(await store.request(fresh('ses'), { stop: 'x' }), null, 'a stop of an unknown session');
     },

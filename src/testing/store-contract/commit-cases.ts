@@ -8,11 +8,11 @@ import {
   line,
   LONG_MS,
   message,
-  type Rig,
-  type RigCase,
+  type StoreHarness,
+  type HarnessCase,
   root,
   step,
-} from './rig.ts';
+} from './store-harness.ts';
 
 /** Everything that one commit can carry. */
 const full = {
@@ -36,7 +36,7 @@ const full = {
 };
 
 /** What all reads say of a session. */
-const everything = async ({ store }: Rig, id: string) => ({
+const everything = async ({ store }: StoreHarness, id: string) => ({
   row: await store.find(id),
   command: await store.nextCommand(id),
   messages: [await store.messages(id, ''), await store.messages(id, 'sub')],
@@ -50,7 +50,7 @@ const everything = async ({ store }: Rig, id: string) => ({
 
 const none = { stopReason: null, pauseReason: null };
 
-export const commitCases: readonly RigCase[] = [
+export const commitCases: readonly HarnessCase[] = [
   {
     name: 'commit writes everything, and the reads return it',
     async run({ store, held, row }) {
@@ -83,45 +83,45 @@ export const commitCases: readonly RigCase[] = [
   },
   {
     name: 'a commit leaves alone what it does not name',
-    async run(rig) {
-      const held = await rig.held();
+    async run(harness) {
+      const held = await harness.held();
       await held.commit(full);
-      const { row: before, ...kept } = await everything(rig, held.id);
+      const { row: before, ...kept } = await everything(harness, held.id);
       await held.commit({ at: at(70) });
-      const { row, ...left } = await everything(rig, held.id);
+      const { row, ...left } = await everything(harness, held.id);
       same(left, kept, 'what an empty commit leaves');
       same(row, { ...before, revision: 2, updatedAt: at(70) }, 'the session');
       await held.commit({ root: root({ executionId: 'exe-2' }), seq: 0 });
-      same((await rig.row(held.id)).seq, 0, 'the sequence number in a new execution');
+      same((await harness.row(held.id)).seq, 0, 'the sequence number in a new execution');
     },
   },
   {
     name: 'the same commit sent twice is written once',
-    async run(rig) {
-      const held = await rig.held();
+    async run(harness) {
+      const held = await harness.held();
       const first = held.next({ ...full, at: at(60) });
       const receipt = await held.commit({ ...full, at: at(60) });
-      const before = await everything(rig, held.id);
-      same(await rig.store.commit(first), receipt, 'the second receipt');
-      same(await everything(rig, held.id), before, 'the session after the second');
-      const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+      const before = await everything(harness, held.id);
+      same(await harness.store.commit(first), receipt, 'the second receipt');
+      same(await everything(harness, held.id), before, 'the session after the second');
+      const { number: done } = found(await harness.store.nextCommand(held.id), 'the command');
       const last = held.next({ done, end: 'ended' });
       await held.commit({ done, end: 'ended' });
-      const ended = await everything(rig, held.id);
-      same(await rig.store.commit(last), { phase: 'idle', ...none }, 'the receipt of the end');
-      same(await everything(rig, held.id), ended, 'the session after the second end');
+      const ended = await everything(harness, held.id);
+      same(await harness.store.commit(last), { phase: 'idle', ...none }, 'the receipt of the end');
+      same(await everything(harness, held.id), ended, 'the session after the second end');
     },
   },
   {
     name: 'the same commit sent twice at once is written once',
-    async run(rig) {
-      const held = await rig.held();
+    async run(harness) {
+      const held = await harness.held();
       const commit = held.next(full);
-      await Promise.all([rig.store.commit(commit), rig.store.commit(commit)]);
-      same((await rig.row(held.id)).revision, 1, 'the revision');
-      same((await line(rig.store, held.id, 'a')).starts, 1, 'how often the call was started');
+      await Promise.all([harness.store.commit(commit), harness.store.commit(commit)]);
+      same((await harness.row(held.id)).revision, 1, 'the revision');
+      same((await line(harness.store, held.id, 'a')).starts, 1, 'how often the call was started');
       same(
-        (await rig.store.events(held.id, EXECUTION, { after: 0, limit: 9 })).length,
+        (await harness.store.events(held.id, EXECUTION, { after: 0, limit: 9 })).length,
         2,
         'events',
       );
@@ -129,12 +129,12 @@ export const commitCases: readonly RigCase[] = [
   },
   {
     name: 'D16, D18: a stale token is refused, and nothing of its commit is written',
-    async run(rig) {
-      const old = await rig.held();
+    async run(harness) {
+      const old = await harness.held();
       await old.commit({ end: 'handover' });
-      const heir = await rig.take(old.id);
-      const before = await everything(rig, old.id);
-      const { revision } = await rig.row(old.id);
+      const heir = await harness.take(old.id);
+      const before = await everything(harness, old.id);
+      const { revision } = await harness.row(old.id);
       for (const parts of [
         full,
         { messages: full.messages },
@@ -148,7 +148,7 @@ export const commitCases: readonly RigCase[] = [
         'stale_owner',
         'a token that was never given',
       );
-      same(await everything(rig, old.id), before, 'the session after stale commits');
+      same(await everything(harness, old.id), before, 'the session after stale commits');
       await heir.commit(full);
     },
   },
@@ -161,15 +161,15 @@ export const commitCases: readonly RigCase[] = [
   },
   {
     name: 'a commit that skips a revision is refused, and nothing of it is written',
-    async run(rig) {
-      const held = await rig.held();
-      const before = await everything(rig, held.id);
+    async run(harness) {
+      const held = await harness.held();
+      const before = await everything(harness, held.id);
       await refused(
         held.commit({ ...full, revision: 1 }),
         ['conflict', 'stale_owner'],
         'a commit two ahead',
       );
-      same(await everything(rig, held.id), before, 'the session');
+      same(await everything(harness, held.id), before, 'the session');
     },
   },
   {

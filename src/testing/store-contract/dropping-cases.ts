@@ -8,26 +8,26 @@ import {
   EXECUTION,
   fresh,
   message,
-  type RigCase,
+  type HarnessCase,
   root,
   step,
-} from './rig.ts';
+} from './store-harness.ts';
 
 /** Pruning and deleting. */
-export const droppingCases: readonly RigCase[] = [
+export const droppingCases: readonly HarnessCase[] = [
   {
     name: 'D41: prune drops events and earlier executions, and keeps what a next turn needs',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await finished(rig);
-      const { owner, ...before } = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await finished(harness);
+      const { owner, ...before } = await harness.row(id);
       const kept = await conversation(store, id);
       const size = await store.size(id);
       const pruned = await store.prune({ olderThan: at(500), owner });
       const after = await store.size(id);
       same(pruned, { sessions: 1, rows: size.rows - after.rows }, 'what prune says');
       holds(after.bytes < size.bytes, 'the session is smaller');
-      same(await rig.row(id), { owner, ...before }, 'the session');
+      same(await harness.row(id), { owner, ...before }, 'the session');
       same(await conversation(store, id), kept, 'the conversation');
       same(await store.steps(id, ''), [step(2, later)], 'the steps of the last execution');
       same((await store.steps(id, 'sub')).length, 0, 'steps of an agent in an earlier one');
@@ -49,12 +49,12 @@ export const droppingCases: readonly RigCase[] = [
   },
   {
     name: 'D41: a pruned session goes on',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await finished(rig);
-      await store.prune({ olderThan: at(500), owner: (await rig.row(id)).owner });
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await finished(harness);
+      await store.prune({ olderThan: at(500), owner: (await harness.row(id)).owner });
       await store.accept(id, command(), { phases: ['idle'] });
-      const held = await rig.take(id);
+      const held = await harness.take(id);
       const executionId = 'exe-3';
       await held.commit({
         root: root({ executionId, messageCount: 5, stepCount: 4 }),
@@ -76,22 +76,22 @@ export const droppingCases: readonly RigCase[] = [
   },
   {
     name: 'D41: prune does not touch sessions that somebody works on, that wait for people, or that changed since',
-    async run(rig) {
-      const { store } = rig;
-      const open = await finished(rig);
+    async run(harness) {
+      const { store } = harness;
+      const open = await finished(harness);
       await store.accept(open.id, command(), { phases: ['idle'] });
-      const held = await finished(rig);
+      const held = await finished(harness);
       await store.accept(held.id, command(), { phases: ['idle'] });
-      await rig.take(held.id);
-      const paused = await finished(rig);
+      await harness.take(held.id);
+      const paused = await finished(harness);
       await store.accept(paused.id, command(), { phases: ['idle'] });
-      const { commit } = await rig.take(paused.id);
+      const { commit } = await harness.take(paused.id);
       await commit({ root: root({ status: 'paused', ...later }), end: 'paused', at: at(100) });
-      const recent = await finished(rig, at(501));
-      const foreign = await finished(rig);
+      const recent = await finished(harness, at(501));
+      const foreign = await finished(harness);
       for (const { id } of [open, held, paused, recent]) {
         const before = await store.size(id);
-        const { owner } = await rig.row(id);
+        const { owner } = await harness.row(id);
         const pruned = await store.prune({ olderThan: at(500), owner });
         same(pruned, { sessions: 0, rows: 0 }, 'what prune says');
         same(await store.size(id), before, 'the size');
@@ -103,15 +103,15 @@ export const droppingCases: readonly RigCase[] = [
   },
   {
     name: 'D44: delete leaves no row behind, and later commits are stale',
-    async run(rig) {
-      const { store } = rig;
-      const bystander = await finished(rig);
+    async run(harness) {
+      const { store } = harness;
+      const bystander = await finished(harness);
       const before = await store.size(bystander.id);
-      const { id } = await finished(rig);
+      const { id } = await finished(harness);
       await store.accept(id, command(), { phases: ['idle'] });
       await store.accept(id, command(), { phases: ['open'] });
-      const held = await rig.take(id);
-      const { owner } = await rig.row(id);
+      const held = await harness.take(id);
+      const { owner } = await harness.row(id);
       same(await store.delete(id), true, 'the deletion');
       same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left');
       same(await store.find(id), null, 'the session');

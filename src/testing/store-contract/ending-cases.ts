@@ -8,15 +8,15 @@ import {
   type Held,
   message,
   recoverable,
-  type Rig,
-  type RigCase,
+  type StoreHarness,
+  type HarnessCase,
   root,
-} from './rig.ts';
+} from './store-harness.ts';
 
 /** A held session whose command is carried out already, so that nothing is left to do. */
-async function emptied(rig: Rig): Promise<Held> {
-  const held = await rig.held();
-  const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+async function emptied(harness: StoreHarness): Promise<Held> {
+  const held = await harness.held();
+  const { number: done } = found(await harness.store.nextCommand(held.id), 'the command');
   await held.commit({ root: root(), done });
   return held;
 }
@@ -24,14 +24,14 @@ async function emptied(rig: Rig): Promise<Held> {
 const none = { stopReason: null, pauseReason: null };
 
 /** What a commit says of the phase, and what one at the end of the work leaves behind. */
-export const endingCases: readonly RigCase[] = [
+export const endingCases: readonly HarnessCase[] = [
   {
     name: 'the receipt carries what is wished meanwhile',
-    async run(rig) {
-      const { id, commit } = await rig.held();
-      await rig.store.request(id, { pause: 'lunch' });
+    async run(harness) {
+      const { id, commit } = await harness.held();
+      await harness.store.request(id, { pause: 'lunch' });
       same(await commit({}), { phase: 'open', ...none, pauseReason: 'lunch' }, 'after a pause');
-      await rig.store.request(id, { stop: 'enough' });
+      await harness.store.request(id, { stop: 'enough' });
       const both = { phase: 'open', pauseReason: 'lunch', stopReason: 'enough' };
       same(await commit({ root: root() }), both, 'after a stop');
     },
@@ -60,9 +60,9 @@ export const endingCases: readonly RigCase[] = [
         'wishes',
       ],
     ] as const
-  ).map(([end, given, phase, wishes, why]): RigCase => ({
+  ).map(([end, given, phase, requests, why]): HarnessCase => ({
     name: `${end} with ${why}: the phase is ${phase}`,
-    run: (rig) => runEnd(rig, end, given, phase, wishes),
+    run: (harness) => runEnd(harness, end, given, phase, requests),
   })),
 ];
 
@@ -75,14 +75,14 @@ interface Given {
 }
 
 async function runEnd(
-  rig: Rig,
+  harness: StoreHarness,
   end: 'ended' | 'paused' | 'handover',
   given: Given,
   phase: SessionPhase,
-  wishes: typeof none | { stopReason: string | null; pauseReason: string | null },
+  requests: typeof none | { stopReason: string | null; pauseReason: string | null },
 ): Promise<void> {
-  const { store } = rig;
-  const held = await emptied(rig);
+  const { store } = harness;
+  const held = await emptied(harness);
   const { id, commit, worker } = held;
   if (given.decided || given.decidedBefore) {
     await commit({ calls: [call('a', 'waiting'), call('b', 'waiting')] });
@@ -94,8 +94,8 @@ async function runEnd(
   if (given.command) await store.accept(id, command('{"n":2}'), { phases: ['open'] });
   const executionId = given.decidedBefore ? 'exe-2' : EXECUTION;
   const receipt = await commit({ root: root({ status: 'stopped', executionId }), end });
-  same(receipt, { phase, ...wishes }, 'the receipt');
-  const row = await rig.row(id);
+  same(receipt, { phase, ...requests }, 'the receipt');
+  const row = await harness.row(id);
   const isKept = phase === 'open' && end !== 'handover';
   same(
     { phase: row.phase, status: row.status, worker: row.worker, isLeased: row.isLeased },
@@ -107,7 +107,7 @@ async function runEnd(
     },
     'the session',
   );
-  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, wishes, 'the wishes left');
+  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, requests, 'the wishes left');
   same((await store.signals(worker)).length, isKept ? 1 : 0, 'how many leases the worker has');
   if (isKept) await commit({ messages: [message(0)] });
   const { owner } = row;

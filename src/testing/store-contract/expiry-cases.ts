@@ -1,14 +1,22 @@
 import { holds, same } from './expect.ts';
 import { finished } from './finished-session.ts';
-import { at, command, fresh, type Held, type Rig, type RigCase, root } from './rig.ts';
+import {
+  at,
+  command,
+  fresh,
+  type Held,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+} from './store-harness.ts';
 
 /** Enough for several batches, where a store makes small ones. */
 const MANY = 30;
 const nothing = { sessions: 0, rows: 0 };
 
-async function parked(rig: Rig): Promise<Held> {
-  const held = await rig.held();
-  await rig.store.release(held.id, held.token, {
+async function parked(harness: StoreHarness): Promise<Held> {
+  const held = await harness.held();
+  await harness.store.release(held.id, held.token, {
     kind: 'park',
     error: 'too often',
     tries: 5,
@@ -18,23 +26,26 @@ async function parked(rig: Rig): Promise<Held> {
 }
 
 /** Several finished sessions of one owner. */
-async function several(rig: Rig, count: number): Promise<{ owner: string; ids: string[] }> {
+async function several(
+  harness: StoreHarness,
+  count: number,
+): Promise<{ owner: string; ids: string[] }> {
   const owner = fresh('own');
   const ids = [];
-  for (let n = 0; n < count; n++) ids.push((await finished(rig, at(100 + n), { owner })).id);
+  for (let n = 0; n < count; n++) ids.push((await finished(harness, at(100 + n), { owner })).id);
   return { owner, ids };
 }
 
 /** Deleting whole sessions for their age, and how prune and expire share the store with others. */
-export const expiryCases: readonly RigCase[] = [
+export const expiryCases: readonly HarnessCase[] = [
   {
     name: 'D44: expire deletes sessions that did not change since, and leaves no row of them',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await finished(rig);
-      const { owner } = await rig.row(id);
-      const recent = await finished(rig, at(501), { owner });
-      const foreign = await finished(rig);
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await finished(harness);
+      const { owner } = await harness.row(id);
+      const recent = await finished(harness, at(501), { owner });
+      const foreign = await finished(harness);
       const kept = await Promise.all([recent.id, foreign.id].map((each) => store.size(each)));
       const size = await store.size(id);
       const request = { olderThan: at(500), owner };
@@ -50,31 +61,31 @@ export const expiryCases: readonly RigCase[] = [
   },
   {
     name: 'D44: expire leaves what is at work or about to be, and what waits for people unless it is told',
-    async run(rig) {
-      const { store } = rig;
-      const open = await finished(rig);
+    async run(harness) {
+      const { store } = harness;
+      const open = await finished(harness);
       await store.accept(open.id, command(), { phases: ['idle'] });
-      const held = await finished(rig);
+      const held = await finished(harness);
       await store.accept(held.id, command(), { phases: ['idle'] });
-      await rig.take(held.id);
-      const paused = await finished(rig);
+      await harness.take(held.id);
+      const paused = await finished(harness);
       await store.accept(paused.id, command(), { phases: ['idle'] });
-      const { commit } = await rig.take(paused.id);
+      const { commit } = await harness.take(paused.id);
       await commit({ root: root({ status: 'paused' }), end: 'paused', at: at(100) });
-      const waiting = [paused, await parked(rig)];
+      const waiting = [paused, await parked(harness)];
       for (const { id } of [open, held, ...waiting]) {
-        const { owner } = await rig.row(id);
+        const { owner } = await harness.row(id);
         const before = await store.size(id);
         same(await store.expire({ olderThan: at(500), owner }), nothing, 'what expire says');
         same(await store.size(id), before, 'the size');
       }
       for (const { id } of [open, held]) {
-        const { owner } = await rig.row(id);
+        const { owner } = await harness.row(id);
         const told = { olderThan: at(500), owner, waiting: true };
         same(await store.expire(told), nothing, 'what expire says of work');
       }
       for (const { id } of waiting) {
-        const { owner } = await rig.row(id);
+        const { owner } = await harness.row(id);
         const { rows } = await store.size(id);
         const told = { olderThan: at(500), owner, waiting: true };
         same(await store.expire(told), { sessions: 1, rows }, 'what expire says when told');
@@ -84,10 +95,10 @@ export const expiryCases: readonly RigCase[] = [
   },
   {
     name: 'prune and expire tell of their progress, end on a signal, and continue with the next call',
-    async run(rig) {
-      const { store } = rig;
+    async run(harness) {
+      const { store } = harness;
       for (const work of ['prune', 'expire'] as const) {
-        const { owner, ids } = await several(rig, MANY);
+        const { owner, ids } = await several(harness, MANY);
         const request = { olderThan: at(500), owner };
         const seen: number[] = [];
         const control = new AbortController();
@@ -114,10 +125,10 @@ export const expiryCases: readonly RigCase[] = [
   },
   {
     name: 'a session that needs a newer release is neither pruned nor expired, and is not lost',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await finished(rig, at(100), {}, { requires: 99 });
-      const { owner, requires } = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await finished(harness, at(100), {}, { requires: 99 });
+      const { owner, requires } = await harness.row(id);
       same(requires, 99, 'what it requires');
       const before = await store.size(id);
       const request = { olderThan: at(500), owner };

@@ -1,7 +1,17 @@
 import type { AgentRow, NewSessionRow } from '../../sessions/session-rows.ts';
 import type { Commit, SessionStore } from '../../sessions/session-store.ts';
 import { found } from './expect.ts';
-import { at, call, event, EXECUTION, type Held, message, type Rig, root, step } from './rig.ts';
+import {
+  at,
+  call,
+  event,
+  EXECUTION,
+  type Held,
+  message,
+  type StoreHarness,
+  root,
+  step,
+} from './store-harness.ts';
 
 /** What the second execution of a finished session has written. */
 export const later: { readonly executionId: string } = { executionId: 'exe-2' };
@@ -16,12 +26,12 @@ export const subAgent: AgentRow = {
 
 /** A finished session of two executions, with rows in every table. */
 export async function finished(
-  rig: Rig,
+  harness: StoreHarness,
   last: string = at(100),
   patch: Partial<NewSessionRow> = {},
   end: Partial<NonNullable<Commit['root']>> = {},
 ): Promise<Held> {
-  const held = await rig.held({}, patch);
+  const held = await harness.held({}, patch);
   await held.commit({
     root: root({ messageCount: 2, stepCount: 2 }),
     seq: 1,
@@ -49,7 +59,7 @@ export async function finished(
       { scope: 'exe-2', hash: 'both', body: '"both"' },
     ],
   });
-  const { number: done } = found(await rig.store.nextCommand(held.id), 'the command');
+  const { number: done } = found(await harness.store.nextCommand(held.id), 'the command');
   await held.commit({
     root: root({ status: 'completed', messageCount: 4, stepCount: 3, ...later, ...end }),
     done,

@@ -1,7 +1,16 @@
 import type { NewSessionRow } from '../../sessions/session-rows.ts';
 import { same } from './expect.ts';
 import { conversation, finished, later } from './finished-session.ts';
-import { at, command, EXECUTION, fresh, message, type RigCase, step, untouched } from './rig.ts';
+import {
+  at,
+  command,
+  EXECUTION,
+  fresh,
+  message,
+  type HarnessCase,
+  step,
+  untouched,
+} from './store-harness.ts';
 
 const copy = (patch: Partial<NewSessionRow> = {}): NewSessionRow => ({
   id: fresh('ses'),
@@ -16,12 +25,12 @@ const copy = (patch: Partial<NewSessionRow> = {}): NewSessionRow => ({
   ...patch,
 });
 
-export const forkCases: readonly RigCase[] = [
+export const forkCases: readonly HarnessCase[] = [
   {
     name: 'fork copies messages and steps below the counts, and large values, into a new idle session',
-    async run(rig) {
-      const { store, row } = rig;
-      const source = await finished(rig);
+    async run(harness) {
+      const { store, row } = harness;
+      const source = await finished(harness);
       const before = await row(source.id);
       const session = copy();
       same(await store.fork(source.id, session), true, 'the fork');
@@ -46,14 +55,14 @@ export const forkCases: readonly RigCase[] = [
   },
   {
     name: 'fork says false for a taken id and for an unknown source, and copies nothing',
-    async run(rig) {
-      const { store } = rig;
-      const source = await finished(rig);
-      const taken = await rig.idle();
-      const before = [await rig.row(taken.id), await store.size(taken.id)];
+    async run(harness) {
+      const { store } = harness;
+      const source = await finished(harness);
+      const taken = await harness.idle();
+      const before = [await harness.row(taken.id), await store.size(taken.id)];
       same(await store.fork(source.id, copy({ id: taken.id })), false, 'a fork to a taken id');
       same(await store.fork(source.id, copy({ id: source.id })), false, 'a fork to itself');
-      same([await rig.row(taken.id), await store.size(taken.id)], before, 'the session there');
+      same([await harness.row(taken.id), await store.size(taken.id)], before, 'the session there');
       const session = copy();
       same(await store.fork(fresh('ses'), session), false, 'a fork of no session');
       same(await store.find(session.id), null, 'the session not made');
@@ -61,16 +70,16 @@ export const forkCases: readonly RigCase[] = [
   },
   {
     name: 'a fork and its source are independent: writes and deletion of one do not show in the other',
-    async run(rig) {
-      const { store } = rig;
-      const source = await finished(rig);
+    async run(harness) {
+      const { store } = harness;
+      const source = await finished(harness);
       const [session, second] = [copy(), copy({ messageCount: 0, stepCount: 0 })];
       await store.fork(source.id, session);
       await store.fork(source.id, second);
       same(await store.messages(second.id, ''), [], 'the messages of a fork at the beginning');
       const before = await conversation(store, source.id);
       await store.accept(session.id, command(), { phases: ['idle'] });
-      const held = await rig.take(session.id);
+      const held = await harness.take(session.id);
       await held.commit({ messages: [message(3, { body: '"fork"' })], steps: [step(2, later)] });
       same(await conversation(store, source.id), before, 'the source');
       const forked = await conversation(store, session.id);

@@ -7,12 +7,12 @@ import {
   LONG_MS,
   message,
   recoverable,
-  type RigCase,
+  type HarnessCase,
   root,
   urgent,
-} from './rig.ts';
+} from './store-harness.ts';
 
-export const leaseCases: readonly RigCase[] = [
+export const leaseCases: readonly HarnessCase[] = [
   {
     name: 'claim takes the lease of an open session, and of no other',
     async run({ store, idle, open, paused, row }) {

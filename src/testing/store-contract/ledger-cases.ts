@@ -1,14 +1,24 @@
 import { refused, same } from './expect.ts';
-import { at, call, event, EXECUTION, line, message, type Rig, type RigCase, root } from './rig.ts';
+import {
+  at,
+  call,
+  event,
+  EXECUTION,
+  line,
+  message,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+} from './store-harness.ts';
 
 /** The call and the row of its session, to see that a refusal changed neither. */
-const seen = async ({ store, row }: Rig, id: string): Promise<object> => [
+const seen = async ({ store, row }: StoreHarness, id: string): Promise<object> => [
   await line(store, id, 'a'),
   await row(id),
   await store.size(id),
 ];
 
-export const ledgerCases: readonly RigCase[] = [
+export const ledgerCases: readonly HarnessCase[] = [
   {
     name: 'D24: a call is started, then committed with its result, which stays',
     async run({ store, held }) {
@@ -32,10 +42,10 @@ export const ledgerCases: readonly RigCase[] = [
   },
   {
     name: 'D24: a start that may not be repeated is a conflict, and nothing of its commit is written',
-    async run(rig) {
-      const { id, commit } = await rig.held();
+    async run(harness) {
+      const { id, commit } = await harness.held();
       await commit({ calls: [call('a', 'started')] });
-      const started = await seen(rig, id);
+      const started = await seen(harness, id);
       const parts = {
         seq: 1,
         messages: [message(0)],
@@ -43,16 +53,16 @@ export const ledgerCases: readonly RigCase[] = [
         calls: [call('b', 'started'), call('a', 'started')],
       };
       await refused(commit(parts), 'conflict', 'a second start');
-      same(await seen(rig, id), started, 'the session after a refused start');
+      same(await seen(harness, id), started, 'the session after a refused start');
       await commit({ calls: [call('a', 'committed', { result: '{}' })] });
-      const committed = await seen(rig, id);
+      const committed = await seen(harness, id);
       await refused(commit(parts), 'conflict', 'a start after the result');
       await refused(
         commit({ ...parts, calls: [call('a', 'started', { again: true })] }),
         'conflict',
         'a start after the result, which was seen, so that there is nothing to do again',
       );
-      same(await seen(rig, id), committed, 'the session after refused starts');
+      same(await seen(harness, id), committed, 'the session after refused starts');
       await commit({ messages: [message(0)], calls: [call('b', 'started')] });
     },
   },

@@ -8,16 +8,16 @@ import {
   type Held,
   LONG_MS,
   message,
-  type Rig,
-  type RigCase,
+  type StoreHarness,
+  type HarnessCase,
   root,
-} from './rig.ts';
+} from './store-harness.ts';
 
 /** A session that was parked after three tries. */
-async function parked(rig: Rig): Promise<Held> {
-  const held = await rig.held();
+async function parked(harness: StoreHarness): Promise<Held> {
+  const held = await harness.held();
   const release = { kind: 'park', error: 'no tenant', tries: 3, at: at(50) } as const;
-  same(await rig.store.release(held.id, held.token, release), true, 'whether it was parked');
+  same(await harness.store.release(held.id, held.token, release), true, 'whether it was parked');
   return held;
 }
 
@@ -25,13 +25,13 @@ const retry = { kind: 'retry', error: 'no tenant', waitMs: 0 } as const;
 const lease = (alone = false) => ({ worker: fresh('wrk'), ttlMs: LONG_MS, alone });
 
 /** Parking, retries by hand, and stops of what cannot be read. */
-export const parkingCases: readonly RigCase[] = [
+export const parkingCases: readonly HarnessCase[] = [
   {
     name: 'a parked session shows its error and is claimed by nobody',
-    async run(rig) {
-      const { store } = rig;
-      const { id } = await parked(rig);
-      const { phase, status, error, tries, parkedAt, updatedAt, worker } = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const { id } = await parked(harness);
+      const { phase, status, error, tries, parkedAt, updatedAt, worker } = await harness.row(id);
       same(
         { phase, status, error, tries, parkedAt, updatedAt, worker },
         {
@@ -46,7 +46,7 @@ export const parkingCases: readonly RigCase[] = [
         'the session',
       );
       same(await store.claim(id, lease(true)), null, 'a claim');
-      const { owner } = await rig.row(id);
+      const { owner } = await harness.row(id);
       same((await store.list({ owner, phase: 'parked', limit: 9 })).length, 1, 'in its list');
       same((await store.list({ owner, phase: 'open', limit: 9 })).length, 0, 'among the open');
       same((await store.list({ owner, status: 'failed', limit: 9 })).length, 1, 'by status');
@@ -59,9 +59,9 @@ export const parkingCases: readonly RigCase[] = [
   },
   {
     name: 'a retry opens a parked session with counts of 0, and leaves others as they are',
-    async run(rig) {
-      const { store, row } = rig;
-      const { id } = await parked(rig);
+    async run(harness) {
+      const { store, row } = harness;
+      const { id } = await parked(harness);
       same(await store.request(id, { retry: at(60) }), 'parked', 'the phase found');
       const { phase, tries, deaths, error, parkedAt, updatedAt } = await row(id);
       same(
@@ -69,8 +69,8 @@ export const parkingCases: readonly RigCase[] = [
         { phase: 'open', tries: 0, deaths: 0, error: null, parkedAt: null, updatedAt: at(60) },
         'the session',
       );
-      await rig.take(id);
-      for (const other of [await rig.idle(), await rig.open(), await rig.paused()]) {
+      await harness.take(id);
+      for (const other of [await harness.idle(), await harness.open(), await harness.paused()]) {
         const before = await row(other.id);
         same(await store.request(other.id, { retry: at(60) }), before.phase, 'the phase found');
         same(await row(other.id), before, 'another session');
@@ -91,9 +91,9 @@ export const parkingCases: readonly RigCase[] = [
   },
   {
     name: 'commands and answers to a parked session wait with it',
-    async run(rig) {
-      const { store, row } = rig;
-      const { id, token } = await rig.held();
+    async run(harness) {
+      const { store, row } = harness;
+      const { id, token } = await harness.held();
       await store.commit({
         sessionId: id,
         token,
@@ -118,31 +118,31 @@ export const parkingCases: readonly RigCase[] = [
   },
   {
     name: 'a stop opens a parked session, and one that is requested meanwhile keeps it from being parked',
-    async run(rig) {
-      const { store, row } = rig;
-      const { id } = await parked(rig);
+    async run(harness) {
+      const { store, row } = harness;
+      const { id } = await parked(harness);
       same(await store.request(id, { stop: 'enough' }), 'parked', 'the phase found');
       const opened = await row(id);
       same([opened.phase, opened.stopReason], ['open', 'enough'], 'the session');
       same([opened.error, opened.parkedAt], [null, null], 'what it was parked with');
-      await rig.take(id);
-      const held = await rig.held();
+      await harness.take(id);
+      const held = await harness.held();
       await store.request(held.id, { stop: 'enough' });
       const release = { kind: 'park', error: 'no tenant', tries: 3, at: at(50) } as const;
       same(await store.release(held.id, held.token, release), true, 'whether it was released');
       same((await row(held.id)).phase, 'open', 'the phase');
-      await rig.take(held.id);
+      await harness.take(held.id);
     },
   },
   {
     name: 'a try that fails after a stop was requested is followed by the next one at once',
-    async run(rig) {
-      const { store } = rig;
-      const { id, token } = await rig.held();
+    async run(harness) {
+      const { store } = harness;
+      const { id, token } = await harness.held();
       await store.request(id, { stop: 'enough' });
       const release = { ...retry, waitMs: LONG_MS };
       same(await store.release(id, token, release), true, 'whether it was released');
-      await rig.take(id);
+      await harness.take(id);
     },
   },
   {

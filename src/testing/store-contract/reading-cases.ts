@@ -8,10 +8,10 @@ import {
   fresh,
   line,
   message,
-  type RigCase,
+  type HarnessCase,
   root,
   step,
-} from './rig.ts';
+} from './store-harness.ts';
 
 const ranges: readonly (readonly [RowRange, readonly number[]])[] = [
   [{}, [0, 1, 2, 3, 4, 5]],
@@ -41,7 +41,7 @@ const oddTexts: readonly string[] = [
   '{"nested":"{\\"a\\":\\"\\\\u0000\\"}"}',
 ];
 
-export const readingCases: readonly RigCase[] = [
+export const readingCases: readonly HarnessCase[] = [
   {
     name: 'messages are read by range, the newest that fit, in ascending order',
     async run({ store, held }) {

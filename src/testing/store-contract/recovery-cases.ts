@@ -1,34 +1,47 @@
 import { found, holds, same } from './expect.ts';
-import { at, command, fresh, LONG_MS, recoverable, type Rig, type RigCase, root } from './rig.ts';
+import {
+  at,
+  command,
+  fresh,
+  LONG_MS,
+  recoverable,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+} from './store-harness.ts';
 
 /** Open sessions of one agent, one for each name of an owner, the later in the list the younger. */
-async function openFor(rig: Rig, agent: string, owners: readonly string[]): Promise<string[]> {
+async function openFor(
+  harness: StoreHarness,
+  agent: string,
+  owners: readonly string[],
+): Promise<string[]> {
   const ids: string[] = [];
   for (const [i, owner] of owners.entries()) {
-    const { id } = await rig.idle({ agent, owner });
-    await rig.store.accept(id, command('{}', i + 1), { phases: ['idle'] });
+    const { id } = await harness.idle({ agent, owner });
+    await harness.store.accept(id, command('{}', i + 1), { phases: ['idle'] });
     ids.push(id);
   }
   return ids;
 }
 
 /** Who finds what is left to do. */
-export const recoveryCases: readonly RigCase[] = [
+export const recoveryCases: readonly HarnessCase[] = [
   {
     name: 'recoverable lists the sessions of one agent, and owners take turns',
-    async run(rig) {
+    async run(harness) {
       const agent = fresh('agt');
       const other = fresh('agt');
-      await openFor(rig, other, ['ann', 'bob']);
+      await openFor(harness, other, ['ann', 'bob']);
       const owners = ['ann', 'ann', 'ann', 'ann', 'bob', 'cyd', 'cyd'];
-      const [ann1, ann2, ann3, ann4, bob1, cyd1, cyd2] = await openFor(rig, agent, owners);
-      const page = await rig.store.recoverable({ agent, limit: 100 });
+      const [ann1, ann2, ann3, ann4, bob1, cyd1, cyd2] = await openFor(harness, agent, owners);
+      const page = await harness.store.recoverable({ agent, limit: 100 });
       const turns = [ann1, bob1, cyd1, ann2, cyd2, ann3, ann4];
       same(page, { ids: turns, afterOwner: null }, 'all of them');
-      const { ids } = await rig.store.recoverable({ agent, limit: 3 });
+      const { ids } = await harness.store.recoverable({ agent, limit: 3 });
       same(ids, [ann1, bob1, cyd1], 'the first three');
       same(
-        await rig.store.recoverable({ agent: fresh('agt'), limit: 9 }),
+        await harness.store.recoverable({ agent: fresh('agt'), limit: 9 }),
         { ids: [], afterOwner: null },
         'of an agent without sessions',
       );
@@ -36,16 +49,19 @@ export const recoveryCases: readonly RigCase[] = [
   },
   {
     name: 'recoverable goes through all owners, page by page',
-    async run(rig) {
+    async run(harness) {
       const agent = fresh('agt');
       const owners = Array.from({ length: 7 }, (_n, i) => `owner-${i % 5}`);
-      const ids = await openFor(rig, agent, owners);
+      const ids = await openFor(harness, agent, owners);
       const seen: string[] = [];
       let afterOwner: string | null = null;
       for (let pages = 0; pages < 20; pages++) {
-        const page: Awaited<ReturnType<typeof rig.store.recoverable>> = await rig.store.recoverable(
-          { agent, limit: 2, ...(afterOwner !== null && { afterOwner }) },
-        );
+        const page: Awaited<ReturnType<typeof harness.store.recoverable>> =
+          await harness.store.recoverable({
+            agent,
+            limit: 2,
+            ...(afterOwner !== null && { afterOwner }),
+          });
         holds(page.ids.length <= 2, 'a page keeps to its limit');
         seen.push(...page.ids);
         afterOwner = page.afterOwner;
@@ -61,22 +77,22 @@ export const recoveryCases: readonly RigCase[] = [
   },
   {
     name: 'urgent lists sessions of any agent that are to be stopped, then what expired of these agents',
-    async run(rig) {
-      const { store, leaseMs } = rig;
+    async run(harness) {
+      const { store, leaseMs } = harness;
       const [mine, other] = [fresh('agt'), fresh('agt')];
       const owner = fresh('own');
-      const [left = '', stopped = ''] = await openFor(rig, other, [owner, owner]);
-      const paused = await rig.paused([], { owner, agent: other });
-      const held = await rig.held({}, { owner, agent: other });
-      const expired = await rig.held({ ttlMs: leaseMs }, { owner, agent: mine });
-      const foreign = await rig.held({ ttlMs: leaseMs }, { owner, agent: other });
+      const [left = '', stopped = ''] = await openFor(harness, other, [owner, owner]);
+      const paused = await harness.paused([], { owner, agent: other });
+      const held = await harness.held({}, { owner, agent: other });
+      const expired = await harness.held({ ttlMs: leaseMs }, { owner, agent: mine });
+      const foreign = await harness.held({ ttlMs: leaseMs }, { owner, agent: other });
       const newer = { owner, requires: 1_000 };
-      const newStop = await rig.open({ ...newer, agent: other });
+      const newStop = await harness.open({ ...newer, agent: other });
       const newLease = { ttlMs: leaseMs, reads: 1_000 };
-      const newExpired = await rig.held(newLease, { ...newer, agent: mine });
+      const newExpired = await harness.held(newLease, { ...newer, agent: mine });
       for (const id of [stopped, paused.id, held.id, newStop.id])
         await store.request(id, { stop: 's' });
-      await rig.lapse();
+      await harness.lapse();
       const all = await store.urgent({ agents: [mine], limit: 1_000_000 });
       const ours = [stopped, paused.id, expired.id];
       const others = [left, held.id, foreign.id, newStop.id, newExpired.id];
@@ -133,12 +149,12 @@ export const recoveryCases: readonly RigCase[] = [
   },
   {
     name: 'a list can leave out agents',
-    async run(rig) {
+    async run(harness) {
       const [known, unknown] = [fresh('agt'), fresh('agt')];
       const owner = fresh('own');
-      await openFor(rig, known, [owner]);
-      const [id] = await openFor(rig, unknown, [owner]);
-      const rows = await rig.store.list({ owner, phase: 'open', notAgents: [known], limit: 9 });
+      await openFor(harness, known, [owner]);
+      const [id] = await openFor(harness, unknown, [owner]);
+      const rows = await harness.store.list({ owner, phase: 'open', notAgents: [known], limit: 9 });
       same(
         rows.map((row) => row.id),
         [id],

@@ -1,7 +1,15 @@
 import type { Acceptance, NewCommand } from '../../sessions/session-store.ts';
 import { found, same } from './expect.ts';
 import { finished, later } from './finished-session.ts';
-import { at, command, EXECUTION, fresh, type Rig, type RigCase, root } from './rig.ts';
+import {
+  at,
+  command,
+  EXECUTION,
+  fresh,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+} from './store-harness.ts';
 
 /** A message that is to be remembered. */
 const message = (contentHash: string | null = 'hash-1', executionId = EXECUTION): NewCommand => ({
@@ -11,68 +19,68 @@ const message = (contentHash: string | null = 'hash-1', executionId = EXECUTION)
 });
 
 const send = (
-  { store }: Pick<Rig, 'store'>,
+  { store }: Pick<StoreHarness, 'store'>,
   sessionId: string,
   sent: NewCommand,
-  phases: Parameters<Rig['store']['accept']>[2]['phases'] = ['idle'],
+  phases: Parameters<StoreHarness['store']['accept']>[2]['phases'] = ['idle'],
 ): Promise<Acceptance | null> => store.accept(sessionId, sent, { phases });
 
 /** A new session with a remembered message, which a worker has begun. */
-async function begun(rig: Rig): ReturnType<Rig['take']> {
-  const { id } = await rig.idle();
-  await send(rig, id, message());
-  const held = await rig.take(id);
-  const { number: done } = found(await rig.store.nextCommand(id), 'the command');
+async function begun(harness: StoreHarness): ReturnType<StoreHarness['take']> {
+  const { id } = await harness.idle();
+  await send(harness, id, message());
+  const held = await harness.take(id);
+  const { number: done } = found(await harness.store.nextCommand(id), 'the command');
   await held.commit({ root: root(), done });
   return held;
 }
 
-export const repeatCases: readonly RigCase[] = [
+export const repeatCases: readonly HarnessCase[] = [
   {
     name: 'a message under an execution id that is remembered is not accepted again, whatever the phase',
-    async run(rig) {
-      const { id } = await rig.idle();
+    async run(harness) {
+      const { id } = await harness.idle();
       same(
-        await send(rig, id, message()),
+        await send(harness, id, message()),
         { accepted: true, phase: 'idle' },
         'the first message under the id',
       );
-      const row = await rig.row(id);
+      const row = await harness.row(id);
       for (const phases of [['idle'], ['idle', 'open']] as const) {
         same(
-          await send(rig, id, message(), phases),
+          await send(harness, id, message(), phases),
           { accepted: false, phase: 'open', repeat: 'waiting' },
           'the same message before its work begins',
         );
         same(
-          await send(rig, id, message('hash-2'), phases),
+          await send(harness, id, message('hash-2'), phases),
           { accepted: false, phase: 'open', repeat: 'other' },
           'other content under the same id',
         );
       }
-      same(await rig.row(id), row, 'the session that accepted one message');
-      const held = await rig.take(id);
-      const { number: done } = found(await rig.store.nextCommand(id), 'the command');
+      same(await harness.row(id), row, 'the session that accepted one message');
+      const held = await harness.take(id);
+      const { number: done } = found(await harness.store.nextCommand(id), 'the command');
       await held.commit({ root: root(), done });
       same(
-        await send(rig, id, message(), ['open']),
+        await send(harness, id, message(), ['open']),
         { accepted: false, phase: 'open', repeat: 'begun' },
         'the same message while its work runs',
       );
       await held.commit({ root: root({ status: 'completed' }), end: 'ended' });
       same(
-        await send(rig, id, message()),
+        await send(harness, id, message()),
         { accepted: false, phase: 'idle', repeat: 'begun' },
         'the same message after its work has ended',
       );
       same(
-        await send(rig, id, message('hash-2')),
+        await send(harness, id, message('hash-2')),
         { accepted: false, phase: 'idle', repeat: 'other' },
         'other content after the work has ended',
       );
-      same(await rig.store.nextCommand(id), null, 'what is left to do');
+      same(await harness.store.nextCommand(id), null, 'what is left to do');
       same(
-        await send(rig, id, message('hash-1', 'exe-2')),
+        await send(harness, id, message('hash-1', 'exe-2')),
         { accepted: true, phase: 'idle' },
         'the same content under another id',
       );
@@ -80,19 +88,19 @@ export const repeatCases: readonly RigCase[] = [
   },
   {
     name: 'an execution id whose content is not known is never accepted again',
-    async run(rig) {
-      const { id } = await rig.idle();
-      await send(rig, id, message(null));
+    async run(harness) {
+      const { id } = await harness.idle();
+      await send(harness, id, message(null));
       for (const hash of [null, 'hash-1'])
         same(
-          await send(rig, id, message(hash), ['open']),
+          await send(harness, id, message(hash), ['open']),
           { accepted: false, phase: 'open', repeat: 'other' },
           'a message under the id of an unknown one',
         );
-      const held = await rig.held();
+      const held = await harness.held();
       await held.commit({ root: root({ executionId: 'exe-9' }) });
       same(
-        await send(rig, held.id, message('hash-1', 'exe-9'), ['open']),
+        await send(harness, held.id, message('hash-1', 'exe-9'), ['open']),
         { accepted: false, phase: 'open', repeat: 'other' },
         'a message under the id of the current execution, which no message has begun',
       );
@@ -100,10 +108,10 @@ export const repeatCases: readonly RigCase[] = [
   },
   {
     name: 'D16: the same message sent by many at once is accepted once, and all others learn that',
-    async run(rig) {
-      const { id } = await rig.idle();
+    async run(harness) {
+      const { id } = await harness.idle();
       const answers = await Promise.all(
-        Array.from({ length: 6 }, () => send(rig, id, message(), ['idle', 'open'])),
+        Array.from({ length: 6 }, () => send(harness, id, message(), ['idle', 'open'])),
       );
       const said = answers.map((given) => given?.repeat ?? given?.accepted);
       same(said.filter((answer) => answer === true).length, 1, 'how many of six were accepted');
@@ -112,42 +120,46 @@ export const repeatCases: readonly RigCase[] = [
   },
   {
     name: 'a repeat in the paused phase answers as the first time, and a new message is refused',
-    async run(rig) {
-      const held = await begun(rig);
+    async run(harness) {
+      const held = await begun(harness);
       await held.commit({ root: root({ status: 'paused' }), end: 'paused' });
       same(
-        await send(rig, held.id, message()),
+        await send(harness, held.id, message()),
         { accepted: false, phase: 'paused', repeat: 'begun' },
         'a repeat while the session is paused',
       );
       same(
-        await send(rig, held.id, message('hash-1', 'exe-2')),
+        await send(harness, held.id, message('hash-1', 'exe-2')),
         { accepted: false, phase: 'paused' },
         'a new message while the session is paused',
       );
-      const refused = await send(rig, held.id, message('hash-3', 'exe-2'), ['paused']);
+      const refused = await send(harness, held.id, message('hash-3', 'exe-2'), ['paused']);
       same(refused, { accepted: true, phase: 'paused' }, 'an id that was refused before');
     },
   },
   {
     name: 'prune keeps the ids of executions, delete does not',
-    async run(rig) {
-      const { store } = rig;
-      const { id, commit } = await begun(rig);
+    async run(harness) {
+      const { store } = harness;
+      const { id, commit } = await begun(harness);
       await commit({ root: root(later), seq: 0 });
       await commit({ root: root({ status: 'completed', ...later }), end: 'ended', at: at(20) });
-      await store.prune({ olderThan: at(1_000), owner: (await rig.row(id)).owner });
+      await store.prune({ olderThan: at(1_000), owner: (await harness.row(id)).owner });
       same(
-        (await send(rig, id, message()))?.repeat,
+        (await send(harness, id, message()))?.repeat,
         'begun',
         'a repeat of an execution that was pruned',
       );
-      same((await send(rig, id, message('hash-2')))?.repeat, 'other', 'other content under its id');
+      same(
+        (await send(harness, id, message('hash-2')))?.repeat,
+        'other',
+        'other content under its id',
+      );
       await store.delete(id);
       same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left of a deleted session');
-      await rig.idle({ id });
+      await harness.idle({ id });
       same(
-        await send(rig, id, message('hash-2')),
+        await send(harness, id, message('hash-2')),
         { accepted: true, phase: 'idle' },
         'a message to a new session under the id of a deleted one',
       );
@@ -155,18 +167,18 @@ export const repeatCases: readonly RigCase[] = [
   },
   {
     name: 'a fork knows the executions whose steps it has, and no others',
-    async run(rig) {
-      const { store } = rig;
-      const source = await finished(rig);
-      const fork = { ...(await rig.row(source.id)), id: fresh('ses'), messageCount: 2 };
-      await send(rig, source.id, message('hash-3', 'exe-3'));
+    async run(harness) {
+      const { store } = harness;
+      const source = await finished(harness);
+      const fork = { ...(await harness.row(source.id)), id: fresh('ses'), messageCount: 2 };
+      await send(harness, source.id, message('hash-3', 'exe-3'));
       await store.fork(source.id, { ...fork, executionId: 'exe-own', stepCount: 2 });
       same(
-        await send(rig, fork.id, message('hash-3', 'exe-3')),
+        await send(harness, fork.id, message('hash-3', 'exe-3')),
         { accepted: true, phase: 'idle' },
         'a message of the source that the fork does not have',
       );
-      const begunSource = await begun(rig);
+      const begunSource = await begun(harness);
       const second = fresh('ses');
       await begunSource.commit({
         steps: [{ agentId: '', position: 0, executionId: EXECUTION, body: '1', mark: '2' }],
@@ -175,11 +187,11 @@ export const repeatCases: readonly RigCase[] = [
       });
       await store.fork(begunSource.id, { ...fork, id: second, executionId: 'own', stepCount: 1 });
       same(
-        await send(rig, second, message()),
+        await send(harness, second, message()),
         { accepted: false, phase: 'idle', repeat: 'begun' },
         'a message whose steps the fork has',
       );
-      same((await send(rig, begunSource.id, message()))?.repeat, 'begun', 'the source');
+      same((await send(harness, begunSource.id, message()))?.repeat, 'begun', 'the source');
     },
   },
 ];

@@ -1,7 +1,15 @@
 import type { SessionRow } from '../../sessions/session-rows.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import { found, holds, same } from './expect.ts';
-import { at, command, EXECUTION, fresh, type RigCase, root, untouched } from './rig.ts';
+import {
+  at,
+  command,
+  EXECUTION,
+  fresh,
+  type HarnessCase,
+  root,
+  untouched,
+} from './store-harness.ts';
 
 /** All pages of an owner's sessions. */
 async function everyPage(store: SessionStore, owner: string, limit: number): Promise<SessionRow[]> {
@@ -19,7 +27,7 @@ async function everyPage(store: SessionStore, owner: string, limit: number): Pro
 
 const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
-export const sessionCases: readonly RigCase[] = [
+export const sessionCases: readonly HarnessCase[] = [
   {
     name: 'create keeps what it was given; the session is idle',
     async run({ store, idle, row }) {

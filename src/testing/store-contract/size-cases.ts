@@ -1,8 +1,8 @@
 import { found, holds, same } from './expect.ts';
 import { subAgent } from './finished-session.ts';
-import { call, event, type Held, message, type RigCase, root, step } from './rig.ts';
+import { call, event, type Held, message, type HarnessCase, root, step } from './store-harness.ts';
 
-export const sizeCases: readonly RigCase[] = [
+export const sizeCases: readonly HarnessCase[] = [
   {
     name: 'size counts the rows of a session, and the bytes of their texts',
     async run({ store, held }) {

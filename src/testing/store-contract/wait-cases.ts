@@ -1,6 +1,15 @@
 import type { Decision } from '../../sessions/session-store.ts';
 import { found, same } from './expect.ts';
-import { at, call, EXECUTION, fresh, type Rig, type RigCase, root, step } from './rig.ts';
+import {
+  at,
+  call,
+  EXECUTION,
+  fresh,
+  type StoreHarness,
+  type HarnessCase,
+  root,
+  step,
+} from './store-harness.ts';
 
 const answerTo = (executionId: string, ifUnambiguous: boolean) => (callId: string) => ({
   executionId,
@@ -12,20 +21,20 @@ const answerTo = (executionId: string, ifUnambiguous: boolean) => (callId: strin
 
 /** Stops what the session does, and lets another execution wait about these calls. */
 async function waitAgain(
-  rig: Rig,
+  harness: StoreHarness,
   id: string,
   executionId: string,
   calls: readonly string[],
   kind: 'message' | 'resume' = 'message',
 ): Promise<void> {
-  const { store } = rig;
+  const { store } = harness;
   const content = kind === 'message' ? { contentHash: executionId } : {};
   await store.accept(
     id,
     { kind, executionId, body: '{}', at: at(30), ...content },
     { phases: ['idle'] },
   );
-  const { commit } = await rig.take(id);
+  const { commit } = await harness.take(id);
   await commit({
     root: root({ executionId, status: 'paused' }),
     calls: calls.map((callId) => call(callId, 'waiting', { executionId })),
@@ -35,14 +44,14 @@ async function waitAgain(
 }
 
 async function stop(
-  rig: Rig,
+  harness: StoreHarness,
   id: string,
   executionId: string,
   position: number,
   calls: readonly string[],
 ): Promise<void> {
-  await rig.store.request(id, { stop: 'enough' });
-  const { commit } = await rig.take(id);
+  await harness.store.request(id, { stop: 'enough' });
+  const { commit } = await harness.take(id);
   await commit({
     root: root({ executionId, status: 'stopped', stepCount: position + 1 }),
     steps: [step(position, { executionId })],
@@ -53,24 +62,24 @@ async function stop(
 }
 
 /** Two executions that let `a` wait, and one each with `b` and `c`; the second one waits still. */
-async function askedTwice(rig: Rig): Promise<string> {
-  const { id } = await rig.paused(['a', 'b']);
-  await stop(rig, id, EXECUTION, 0, ['a', 'b']);
-  await waitAgain(rig, id, 'exe-2', ['a', 'c']);
+async function askedTwice(harness: StoreHarness): Promise<string> {
+  const { id } = await harness.paused(['a', 'b']);
+  await stop(harness, id, EXECUTION, 0, ['a', 'b']);
+  await waitAgain(harness, id, 'exe-2', ['a', 'c']);
   return id;
 }
 
-export const waitCases: readonly RigCase[] = [
+export const waitCases: readonly HarnessCase[] = [
   {
     name: 'D91: an answer that names no execution is ambiguous where another one let a call of its id wait',
-    async run(rig) {
-      const { store } = rig;
-      const id = await askedTwice(rig);
-      const before = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const id = await askedTwice(harness);
+      const before = await harness.row(id);
       const decide = (callId: string, executionId: string = 'exe-2'): Promise<Decision> =>
         store.decide(id, answerTo(executionId, true)(callId));
       same(await decide('a'), 'ambiguous', 'the answer to a');
-      same(await rig.row(id), before, 'the session that took no answer');
+      same(await harness.row(id), before, 'the session that took no answer');
       const waiting = await store.calls(id, 'exe-2', { state: 'waiting' });
       same(waiting.map(({ callId }) => callId).toSorted(), ['a', 'c'], 'the calls that wait');
       same(await decide('a', EXECUTION), 'over', 'an answer to the execution before');
@@ -86,39 +95,39 @@ export const waitCases: readonly RigCase[] = [
   },
   {
     name: 'D91: calls that never waited, and those of other sessions, make no answer ambiguous',
-    async run(rig) {
-      const { store } = rig;
-      await askedTwice(rig);
-      const held = await rig.held();
+    async run(harness) {
+      const { store } = harness;
+      await askedTwice(harness);
+      const held = await harness.held();
       await held.commit({
         root: root({ status: 'completed' }),
         calls: [call('a', 'started'), call('a', 'committed', { result: '{}' })],
         done: found(await store.nextCommand(held.id), 'the command').number,
         end: 'ended',
       });
-      await waitAgain(rig, held.id, 'exe-2', ['a']);
+      await waitAgain(harness, held.id, 'exe-2', ['a']);
       const said = await store.decide(held.id, answerTo('exe-2', true)('a'));
       same(said, 'accepted', 'the answer to a call whose id had run before');
-      await stop(rig, held.id, 'exe-2', 0, ['a', 'refused']);
-      await waitAgain(rig, held.id, 'exe-3', ['refused']);
+      await stop(harness, held.id, 'exe-2', 0, ['a', 'refused']);
+      await waitAgain(harness, held.id, 'exe-3', ['refused']);
       const after = await store.decide(held.id, answerTo('exe-3', true)('refused'));
       same(after, 'accepted', 'the answer to a call whose id was refused before');
     },
   },
   {
     name: 'D91: a fork knows which calls have waited in the executions that it has',
-    async run(rig) {
-      const { store } = rig;
-      const id = await askedTwice(rig);
-      await stop(rig, id, 'exe-2', 1, ['a', 'c']);
-      const { owner } = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const id = await askedTwice(harness);
+      await stop(harness, id, 'exe-2', 1, ['a', 'c']);
+      const { owner } = await harness.row(id);
       const fork = async (stepCount: number): Promise<string> => {
         const session = { ...copy, id: fresh('ses'), owner, stepCount, executionId: 'forked' };
         same(await store.fork(id, session), true, 'the fork');
         return session.id;
       };
       const whole = await fork(2);
-      await waitAgain(rig, whole, 'exe-4', ['a', 'b', 'c', 'd']);
+      await waitAgain(harness, whole, 'exe-4', ['a', 'b', 'c', 'd']);
       const inWhole = answerTo('exe-4', true);
       for (const [callId, said] of [
         ['a', 'ambiguous'],
@@ -129,7 +138,7 @@ export const waitCases: readonly RigCase[] = [
         same(await store.decide(whole, inWhole(callId)), said, `the answer to ${callId}`);
       // the forked execution asks again under its new id, and has nothing of those behind it
       const first = await fork(1);
-      await waitAgain(rig, first, 'forked', ['b', 'c'], 'resume');
+      await waitAgain(harness, first, 'forked', ['b', 'c'], 'resume');
       const inFirst = answerTo('forked', true);
       same(
         await store.decide(first, inFirst('b')),
@@ -145,13 +154,13 @@ export const waitCases: readonly RigCase[] = [
   },
   {
     name: 'D91: prune keeps which calls have waited, and delete does not',
-    async run(rig) {
-      const { store } = rig;
-      const id = await askedTwice(rig);
-      await stop(rig, id, 'exe-2', 1, ['a', 'c']);
-      const { owner } = await rig.row(id);
+    async run(harness) {
+      const { store } = harness;
+      const id = await askedTwice(harness);
+      await stop(harness, id, 'exe-2', 1, ['a', 'c']);
+      const { owner } = await harness.row(id);
       await store.prune({ olderThan: at(500), owner });
-      await waitAgain(rig, id, 'exe-3', ['b', 'c', 'd']);
+      await waitAgain(harness, id, 'exe-3', ['b', 'c', 'd']);
       const decide = (callId: string): Promise<Decision> =>
         store.decide(id, answerTo('exe-3', true)(callId));
       same(await decide('b'), 'ambiguous', 'the answer to b after prune');
@@ -160,8 +169,8 @@ export const waitCases: readonly RigCase[] = [
 
       same(await store.delete(id), true, 'the deletion');
       same(await store.size(id), { rows: 0, bytes: 0 }, 'what is left');
-      await rig.idle({ id, owner });
-      await waitAgain(rig, id, 'exe-5', ['a']);
+      await harness.idle({ id, owner });
+      await waitAgain(harness, id, 'exe-5', ['a']);
       const anew = await store.decide(id, answerTo('exe-5', true)('a'));
       same(anew, 'accepted', 'the answer to a in a new session of the same id');
     },

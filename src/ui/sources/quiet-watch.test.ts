@@ -4,11 +4,15 @@ import { fakeSource, Wire, type FakeSource } from '../../../test/react/fake-sour
 import { withUserMessage } from '../sent-messages.ts';
 import type { EnvelopeSource } from './envelope-source.ts';
 import { quietWatch } from './quiet-watch.ts';
-import { connectSession, type SessionStore, type SessionStoreOptions } from './session-store.ts';
-import { sessionDesk } from './session-actions.ts';
+import {
+  connectSession,
+  type SessionViewStore,
+  type SessionViewStoreOptions,
+} from './session-view-store.ts';
+import { sessionController } from './session-actions.ts';
 import { SourceError } from './source-error.ts';
 
-const settings: SessionStoreOptions = {
+const settings: SessionViewStoreOptions = {
   history: [],
   tries: 1,
   reorderMs: 5,
@@ -29,7 +33,7 @@ afterEach(() => {
 });
 
 interface Stage extends Pick<FakeSource, 'sink'> {
-  readonly store: SessionStore & { readonly close: () => void };
+  readonly store: SessionViewStore & { readonly close: () => void };
   /** The log as the server has it; `sink` brings what of it arrives. */
   readonly log: Envelope[];
   readonly asked: () => number;
@@ -40,7 +44,7 @@ interface Stage extends Pick<FakeSource, 'sink'> {
 /** A page on a session of which one run has a log. */
 async function stage(
   options: Partial<EnvelopeSource> = {},
-  more: SessionStoreOptions = {},
+  more: SessionViewStoreOptions = {},
 ): Promise<Stage> {
   const log: Envelope[] = [];
   const refill = vi.fn<NonNullable<EnvelopeSource['refill']>>(async (place) => {
@@ -288,13 +292,13 @@ describe('silence while something is expected', () => {
   it('a message that the server took and of which nothing comes', async () => {
     const page = await stage();
     const wire = new Wire();
-    const desk = sessionDesk(page.store, () => ({
+    const controller = sessionController(page.store, () => ({
       send: async () => {
         page.log.push(wire.started(), wire.user('hi'), wire.says('hello'), wire.ends('completed'));
       },
     }));
     await seconds(3_600);
-    void desk.send('hi');
+    void controller.send('hi');
     await seconds(9);
     expect(page.asked()).toBe(0);
     await seconds(2);
@@ -303,8 +307,10 @@ describe('silence while something is expected', () => {
 
   it('a message that could not be sent asks for nothing', async () => {
     const page = await stage();
-    const desk = sessionDesk(page.store, () => ({ send: () => Promise.reject(new Error('no')) }));
-    void desk.send('hi');
+    const controller = sessionController(page.store, () => ({
+      send: () => Promise.reject(new Error('no')),
+    }));
+    void controller.send('hi');
     await seconds(3_600);
     expect(page.asked()).toBe(0);
   });
@@ -321,12 +327,12 @@ describe('silence while something is expected', () => {
     for (const envelope of page.log) page.sink().envelope(envelope);
     await seconds(60);
     expect(page.asked()).toBe(0);
-    const desk = sessionDesk(page.store, () => ({
+    const controller = sessionController(page.store, () => ({
       approve: async () => {
         page.log.push(wire.started(), wire.says('hello'), wire.ends('completed'));
       },
     }));
-    void desk.approve('call_1');
+    void controller.approve('call_1');
     await seconds(11);
     expect(page.store.view().state.status).toBe('completed');
   });

@@ -2,7 +2,7 @@ import type { Grants } from '../../continuation/grants.ts';
 import { messageId } from '../../ids.ts';
 import { isRecord, type JsonObject } from '../../json.ts';
 import { acceptUserMessage, withoutUserMessage, withUserMessage } from '../sent-messages.ts';
-import type { SessionStore } from './session-store.ts';
+import type { SessionViewStore } from './session-view-store.ts';
 import { toError } from './source-error.ts';
 
 /** Which call was answered: what `runtime.approve` and `runtime.deny` take beside its id. */
@@ -39,7 +39,7 @@ export interface SessionAction {
 }
 
 /** What a user can do in a session; each resolves to whether the server took it, and never rejects. */
-export interface SessionDesk {
+export interface SessionController {
   send(text: string): Promise<boolean>;
   approve(callId: string, args?: JsonObject): Promise<boolean>;
   deny(callId: string, reason: string): Promise<boolean>;
@@ -55,7 +55,10 @@ export interface SessionDesk {
 const maxKept = 50;
 
 /** What a user does, as a screen shows it: at once, with its progress and its failure. */
-export function sessionDesk(store: SessionStore, actions: () => AgentSessionActions): SessionDesk {
+export function sessionController(
+  store: SessionViewStore,
+  actions: () => AgentSessionActions,
+): SessionController {
   const work = new Map<string, () => Promise<unknown>>();
 
   const put = (action: SessionAction): void => {
@@ -152,7 +155,7 @@ export function sessionDesk(store: SessionStore, actions: () => AgentSessionActi
 }
 
 /** As it was on the screen when the button was pressed: a later try answers the same call. */
-function shownCall(store: SessionStore, callId: string): readonly [] | readonly [ShownCall] {
+function shownCall(store: SessionViewStore, callId: string): readonly [] | readonly [ShownCall] {
   const { approvals } = store.view().state;
   const approval = approvals.find(({ tool_call_id }) => tool_call_id === callId);
   if (!approval) return [];

@@ -5,7 +5,7 @@ import {
   amount,
   field,
   listIn,
-  look,
+  callTools,
   rowIn,
   say,
   standingOf,
@@ -27,7 +27,7 @@ export function addLead(talk: Talk): Reply {
   const listed = standingOf(talk, list);
   const open = [search, list].filter((_call, i) => [searched, listed][i]?.is === 'todo');
   if (open.length > 0)
-    return look(
+    return callTools(
       `First let me see whether ${company} is there already, and which programs there are.`,
       ...open,
     );
@@ -43,7 +43,7 @@ export function addLead(talk: Talk): Reply {
   };
   const enriched = standingOf(talk, enrich);
   if (enriched.is === 'todo')
-    return look(
+    return callTools(
       enriched.tries === 0
         ? `Asking the directory about ${field(enrich.args, 'domain')}.`
         : 'The directory did not answer. Trying again.',
@@ -66,7 +66,7 @@ export function addLead(talk: Talk): Reply {
     ownerIn(talk.text) ?? field(programs.find((p) => field(p, 'name') === program) ?? {}, 'owner');
   const create = creation(name, program, owner, known, similar[0]);
   const created = standingOf(talk, create);
-  if (created.is === 'todo') return look(`Adding ${name} to ${program}.`, create);
+  if (created.is === 'todo') return callTools(`Adding ${name} to ${program}.`, create);
   if (created.is !== 'done') return say(forPeople(`I added nothing: ${created.said}`));
   return report(talk, rowIn(created.value), enriched, similar);
 }
@@ -84,7 +84,7 @@ function report(
     const change: Call = { name: 'update_lead', args: { id, owner: field(lead, 'program_owner') } };
     const changed = standingOf(talk, change);
     if (changed.is === 'todo')
-      return look('It needs an owner. I take the one who owns the program.', change);
+      return callTools('It needs an owner. I take the one who owns the program.', change);
     if (changed.is === 'done') owner = ownerOf(rowIn(changed.value));
   }
   const facts = amount(lead, 'employees') > 0 ? `: ${companyFacts(lead)}` : '';

@@ -1,6 +1,15 @@
 import type { JsonObject } from '../../../json.ts';
 import type { Talk } from '../conversation.ts';
-import { field, listIn, look, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
+import {
+  field,
+  listIn,
+  callTools,
+  rowIn,
+  say,
+  standingOf,
+  type Call,
+  type Reply,
+} from '../reply.ts';
 import { sentence } from '../../../sentence.ts';
 import { and, day, forPeople, lines } from '../wording.ts';
 import { leadIdsIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
@@ -19,7 +28,7 @@ function byId(talk: Talk, ids: readonly string[], duplicateOf: string | undefine
   const reads = ids.map((id): Call => ({ name: 'get_lead', args: { id } }));
   const standings = reads.map((call) => standingOf(talk, call));
   const open = reads.filter((_call, i) => standings[i]?.is === 'todo');
-  if (open.length > 0) return look(`Let me look at ${and(ids)} first.`, ...open);
+  if (open.length > 0) return callTools(`Let me look at ${and(ids)} first.`, ...open);
   const found = standings.flatMap((s) => (s.is === 'done' ? [rowIn(s.value)] : []));
   const missing = standings.flatMap((s) => (s.is === 'failed' ? [forPeople(s.said)] : []));
   const because = /\b(?:because|as|since) (.{3,200})$/i.exec(talk.text)?.[1];
@@ -38,7 +47,7 @@ function byStatus(talk: Talk): Reply {
   };
   const standing = standingOf(talk, call);
   const where = program === null ? '' : ` in ${program}`;
-  if (standing.is === 'todo') return look(`Let me look for ${status} leads${where}.`, call);
+  if (standing.is === 'todo') return callTools(`Let me look for ${status} leads${where}.`, call);
   if (standing.is !== 'done') return say(forPeople(`I deleted nothing: ${standing.said}`));
   const found = listIn(standing.value, 'leads');
   if (found.length === 0) return say(`There is no ${status} lead${where}: nothing to clean up.`);
@@ -61,7 +70,7 @@ function remove(
   const open = calls.filter((_call, i) => standings[i]?.is === 'todo');
   if (open.length > 0) {
     const names = open.map(({ args }) => `${field(args, 'company')} (${field(args, 'id')})`);
-    return look(
+    return callTools(
       `I would delete ${and(names)}. ${open.length === 1 ? 'That needs' : 'Each of them needs'} your approval.`,
       ...open,
     );

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../json.ts';
 import type { Talk } from '../conversation.ts';
-import { field, listIn, look, say, standingOf, type Call, type Reply } from '../reply.ts';
+import { field, listIn, callTools, say, standingOf, type Call, type Reply } from '../reply.ts';
 import { count, forPeople, lines } from '../wording.ts';
 import { nameKey, programIn } from '../words.ts';
 
@@ -9,7 +9,7 @@ export function duplicates(talk: Talk): Reply {
   const program = programIn(talk.text);
   const call: Call = { name: 'search_leads', args: { ...(program && { program }), limit: 100 } };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look('Let me compare the names of the leads.', call);
+  if (standing.is === 'todo') return callTools('Let me compare the names of the leads.', call);
   if (standing.is !== 'done') return say(forPeople(`I could not search: ${standing.said}`));
   const groups = groupsOf(listIn(standing.value, 'leads'));
   if (groups.length === 0) return say('No company is in the list under two spellings.');

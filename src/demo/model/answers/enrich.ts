@@ -1,6 +1,15 @@
 import type { JsonObject } from '../../../json.ts';
 import type { Talk } from '../conversation.ts';
-import { field, listIn, look, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
+import {
+  field,
+  listIn,
+  callTools,
+  rowIn,
+  say,
+  standingOf,
+  type Call,
+  type Reply,
+} from '../reply.ts';
 import { companyFacts, count, forPeople, lines } from '../wording.ts';
 import { domainIn, leadIdsIn, programIn, unknownProgramIn } from '../words.ts';
 
@@ -25,7 +34,7 @@ export function enrich(talk: Talk): Reply {
 
 function enrichOne(talk: Talk, read: Call): Reply {
   const found = standingOf(talk, read);
-  if (found.is === 'todo') return look('Let me find its domain.', read);
+  if (found.is === 'todo') return callTools('Let me find its domain.', read);
   if (found.is !== 'done') return say(forPeople(found.said));
   const lead = listIn(found.value, 'leads')[0] ?? rowIn(found.value);
   const domain = field(lead, 'domain');
@@ -38,7 +47,7 @@ function lookUp(talk: Talk, domain: string, lead: JsonObject | null): Reply {
   const call: Call = { name: 'enrich_company', args: { domain } };
   const asked = standingOf(talk, call);
   if (asked.is === 'todo')
-    return look(
+    return callTools(
       asked.tries === 0 ? `Asking the directory about ${domain}.` : 'No answer. Trying again.',
       call,
     );
@@ -49,7 +58,7 @@ function lookUp(talk: Talk, domain: string, lead: JsonObject | null): Reply {
   if (lead === null) return say(`${facts}.${tries}`);
   const change = changeOf(lead, company);
   const changed = standingOf(talk, change);
-  if (changed.is === 'todo') return look(`Writing it into ${field(lead, 'id')}.`, change);
+  if (changed.is === 'todo') return callTools(`Writing it into ${field(lead, 'id')}.`, change);
   return changed.is === 'done'
     ? say(`${field(lead, 'id')} is filled in. ${facts}.${tries}`)
     : say(forPeople(`${facts}. I could not write it down: ${changed.said}`));
@@ -59,7 +68,7 @@ function lookUp(talk: Talk, domain: string, lead: JsonObject | null): Reply {
 function enrichAll(talk: Talk, program: string): Reply {
   const search: Call = { name: 'search_leads', args: { program, limit: 100 } };
   const found = standingOf(talk, search);
-  if (found.is === 'todo') return look(`Let me collect the leads of ${program}.`, search);
+  if (found.is === 'todo') return callTools(`Let me collect the leads of ${program}.`, search);
   if (found.is !== 'done') return say(forPeople(found.said));
   const leads = listIn(found.value, 'leads').filter((lead) => field(lead, 'domain') !== '');
   const lookups: Call[] = [];
@@ -82,7 +91,7 @@ function enrichAll(talk: Talk, program: string): Reply {
   }
   const next = lookups.slice(0, SIDE_BY_SIDE);
   if (next.length + changes.length > 0)
-    return look(
+    return callTools(
       done.length === 0 && changes.length === 0
         ? `${count(leads.length, 'lead')}. I look them up ${SIDE_BY_SIDE} at a time.`
         : `${leads.length - lookups.length - failed.length} of ${leads.length} looked up.`,

@@ -1,5 +1,5 @@
 import type { Talk } from '../conversation.ts';
-import { amount, look, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
+import { amount, callTools, rowIn, say, standingOf, type Call, type Reply } from '../reply.ts';
 import { count, forPeople } from '../wording.ts';
 import { programIn } from '../words.ts';
 
@@ -12,7 +12,7 @@ export function importLeads(talk: Talk): Reply {
   for (const [i, call] of calls.entries()) {
     const standing = standingOf(talk, call);
     if (standing.is === 'todo')
-      return look(
+      return callTools(
         i === 0
           ? `Let me look for the leads of ${name}.`
           : `That failed. Perhaps it is called "${spellings[i]}".`,

@@ -4,7 +4,7 @@ import {
   amount,
   field,
   listIn,
-  look,
+  callTools,
   rowIn,
   say,
   standingOf,
@@ -18,7 +18,7 @@ import { ownerIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 export function leads(talk: Talk): Reply {
   const call: Call = { name: 'search_leads', args: argsOf(talk.text) };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look('Let me search the leads.', call);
+  if (standing.is === 'todo') return callTools('Let me search the leads.', call);
   if (standing.is !== 'done') return say(forPeople(`That did not work: ${standing.said}`));
   const found = listIn(standing.value, 'leads');
   const total = amount(rowIn(standing.value), 'total');

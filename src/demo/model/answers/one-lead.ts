@@ -4,7 +4,7 @@ import {
   amount,
   field,
   listIn,
-  look,
+  callTools,
   rowIn,
   say,
   standingOf,
@@ -18,7 +18,7 @@ import { leadIdsIn, ownerIn, statusIn } from '../words.ts';
 export function showLead(talk: Talk): Reply {
   const call: Call = { name: 'get_lead', args: { id: leadIdsIn(talk.text)[0] ?? '' } };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look('Let me open it.', call);
+  if (standing.is === 'todo') return callTools('Let me open it.', call);
   if (standing.is !== 'done') return say(forPeople(standing.said));
   const lead = rowIn(standing.value);
   const history = listIn(standing.value, 'activities').map(
@@ -43,7 +43,7 @@ export function changeLead(talk: Talk): Reply {
   const id = leadIdsIn(talk.text)[0] ?? '';
   const call: Call = { name: 'update_lead', args: { id, ...changesIn(talk.text) } };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look(`Changing ${id}.`, call);
+  if (standing.is === 'todo') return callTools(`Changing ${id}.`, call);
   if (standing.is !== 'done') return say(forPeople(`Nothing was changed: ${standing.said}`));
   const lead = rowIn(standing.value);
   return say(

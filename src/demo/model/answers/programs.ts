@@ -5,7 +5,7 @@ import {
   amount,
   field,
   listIn,
-  look,
+  callTools,
   rowIn,
   say,
   standingOf,
@@ -22,7 +22,7 @@ export function programs(talk: Talk): Reply {
   const args = argsOf(talk.text);
   const call: Call = { name: 'search_programs', args };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look(lookingFor(args), call);
+  if (standing.is === 'todo') return callTools(lookingFor(args), call);
   if (standing.is !== 'done') return say(forPeople(`I could not search: ${standing.said}`));
   const found = listIn(standing.value, 'programs');
   const head = headOf(found.length, args, rowIn(standing.value));

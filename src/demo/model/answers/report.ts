@@ -3,7 +3,7 @@ import {
   amount,
   field,
   listIn,
-  look,
+  callTools,
   rowIn,
   say,
   standingOf,
@@ -22,7 +22,7 @@ export function report(talk: Talk): Reply {
     return say('Of which program? Say for example: show the full Nordlicht report.');
   const call: Call = { name: 'program_report', args: { program } };
   const standing = standingOf(talk, call);
-  if (standing.is === 'todo') return look(`Putting the report of ${program} together.`, call);
+  if (standing.is === 'todo') return callTools(`Putting the report of ${program} together.`, call);
   if (standing.is !== 'done') return say(forPeople(standing.said));
   const value = rowIn(standing.value);
   const about = rowIn(value['program'] ?? null);

@@ -1,5 +1,5 @@
 import { AgentError } from 'onward';
-import { uiMessagesFrom } from 'onward/broadcasting/use-chat';
+import { toUseChatMessages } from 'onward/broadcasting/use-chat';
 import { sessions } from '../../../agents.ts';
 import { visitorOf } from '../../../visitor.ts';
 
@@ -15,7 +15,7 @@ export async function GET(request: Request): Promise<Response> {
       runtime.steps(id, { owner, limit: 200 }),
       runtime.get(id, { owner }),
     ]);
-    return Response.json(uiMessagesFrom(items, { steps, pendingApprovals }));
+    return Response.json(toUseChatMessages(items, { steps, pendingApprovals }));
   } catch (error) {
     // nothing was said yet: the first message begins the session
     if (AgentError.is(error, 'session_not_found')) return Response.json([]);

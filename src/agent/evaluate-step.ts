@@ -1,0 +1,195 @@
+import type { CancelCause } from '../cancellation.ts';
+import { isoTime } from '../clock.ts';
+import { ContinuationOutcome } from '../continuation/outcome.ts';
+import { isAnswered, type StopRequest } from '../continuation/run-view.ts';
+import { parsePartialJson } from '../json.ts';
+import { Message } from '../messages/message.ts';
+import type { AgentStateData, Pause } from './agent-state.ts';
+import { AgentStatus, statusOf } from './agent-status.ts';
+import type { AgentStep } from './agent-step.ts';
+import { bookExecution, bookSession, type Execution } from './execution.ts';
+import { unbooked } from './family-shares.ts';
+import { pauseStep } from './pause-step.ts';
+import type { Run } from './run.ts';
+import { bookingOf, drawWait, failures, withSuccesses, workedMs } from './step-account.ts';
+import type { StepDraft } from './step-draft.ts';
+import { sealOpenCalls } from './tool-calls.ts';
+
+/** Ends the work on a step: pauses where calls wait for people, else records it and asks the criteria. */
+export function closeStep(run: Run, draft: StepDraft): void {
+  run.pauseDeadline();
+  const { cause } = run.cancellation;
+  if (draft.hasOpenCalls) {
+    if (cause === null && run.stopRequest === null) return pauseStep(run, draft);
+    draft.isCut ||= cause !== null;
+    bookLeftBehind(draft);
+    sealOpenCalls(run, draft);
+  }
+  const now = run.now();
+  draft.addToolMessages(isoTime(now));
+  const step = record(run, draft, now);
+  judge(run, draft, step, now);
+}
+
+/** What agents inside its calls have used counts, though nobody will hear from them again. */
+function bookLeftBehind(draft: StepDraft): void {
+  if (draft.children !== null) draft.addSpending(unbooked(draft.children, draft.childAccounts));
+}
+
+/** Adds the step to the state and to the accounts of execution and session. */
+function record(run: Run, draft: StepDraft, now: number): AgentStep {
+  const { state } = run;
+  const { execution } = state;
+  const { errors } = draft;
+  const { consecutiveFailures, totalFailures } = failures(run, draft, errors);
+  const waitMs = draft.failure ? drawWait(run, draft.failure, consecutiveFailures) : null;
+  const step = draft.toStep(execution.id, workedMs(draft, now), errors, waitMs);
+  const booking = bookingOf(draft, now, {
+    number: draft.number,
+    answered: isAnswered(step) ? 1 : 0,
+    consecutiveFailures,
+    totalFailures,
+    succeededTools: withSuccesses(execution.succeededTools, step),
+  });
+  run.state = state.with({
+    messages: state.messages.append(...draft.takeMessages()),
+    steps: state.steps.append(step),
+    unfinishedStep: null,
+    pause: null,
+    execution: bookExecution(execution, booking),
+    info: bookSession(state.info, booking),
+  });
+  return step;
+}
+
+/** Asks the criteria about the newest step and lets the verdict take effect. */
+function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
+  const outcome = resolveOutcome(run, now);
+  (step as { outcome: ContinuationOutcome }).outcome = outcome; // its last field; frozen from here on
+  Object.freeze(step);
+  settle(run, outcome, step, draft);
+  announce(run, draft, step, outcome);
+}
+
+/** The verdict on the state as it is; a cancelled run always ends. */
+export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
+  const { criteria } = run.agent;
+  const { cause } = run.cancellation;
+  const { redactor } = run;
+  const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
+  if (request) requestStop(run, request);
+  const outcome = criteria.evaluate(run.state, { now, redactor });
+  if (!outcome.shouldContinue) return outcome;
+  if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
+  const reason = 'the deadline of the run was reached';
+  requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
+  return criteria.evaluate(run.state, { now, redactor });
+}
+
+/** An agent that would go on does not where a limit of an agent above it is used up. */
+function withinFamily({ family }: Run, outcome: ContinuationOutcome): ContinuationOutcome {
+  const objections = family?.objections() ?? [];
+  if (objections.length === 0) return outcome;
+  return ContinuationOutcome.resolve([...objections, ...outcome.evaluations]);
+}
+
+const userRequest = ({ reason, requestedBy, at }: CancelCause, now: number): StopRequest => ({
+  by: 'user',
+  reason,
+  ...(requestedBy !== undefined && { requestedBy }),
+  at: at ?? isoTime(now),
+});
+
+function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {
+  run.state = run.state.with({ execution: { ...run.state.execution, stopRequest } });
+}
+
+/** Lets a verdict take effect: status, pause, output and, where the model spoke last, the word that asks for more. */
+export function settle(
+  run: Run,
+  outcome: ContinuationOutcome,
+  step: AgentStep | null,
+  draft: StepDraft | null,
+): void {
+  const { state } = run;
+  if (!outcome.shouldContinue) {
+    run.state = state.with({
+      status: statusOf(outcome.stopReason ?? 'completed'),
+      lastContinuationOutcome: outcome,
+      pause: null,
+      ...outputOf(run, outcome, step, draft),
+    });
+    return;
+  }
+  const reason =
+    run.pauseReason ?? (run.parent === null ? (run.journal?.pauseReason ?? null) : null);
+  run.pauseReason = null;
+  const last = state.messages.last();
+  const asks = last?.role === 'assistant' && last.toolCalls.length === 0;
+  run.state = state.with({
+    status: reason === null ? AgentStatus.InProgress : AgentStatus.Paused,
+    pause: reason === null ? null : pauseOf('requested', run.now(), reason),
+    lastContinuationOutcome: outcome,
+    messages: asks
+      ? state.messages.append(syntheticMessage(outcome.decisive?.reason ?? '', isoTime(run.now())))
+      : state.messages,
+  });
+}
+
+const pauseOf = (kind: string, now: number, reason: string): Pause => ({
+  kind,
+  at: isoTime(now),
+  reason,
+  pendingApprovals: [],
+});
+
+export const syntheticMessage = (content: string, createdAt: string): Message =>
+  Message.trusted({ role: 'user', content, metadata: { synthetic: true }, createdAt });
+
+/** The answer of an ended execution: validated where a schema was given, else the text. */
+function outputOf(
+  { agent, state }: Run,
+  { stopReason }: ContinuationOutcome,
+  step: AgentStep | null,
+  draft: StepDraft | null,
+): Pick<AgentStateData, 'output' | 'partialOutput'> {
+  const isCompleted = stopReason === 'completed';
+  if (agent.response === null)
+    return {
+      output: isCompleted || step?.type === 'final' ? state.outputText : null,
+      partialOutput: null,
+    };
+  if (isCompleted && draft?.output)
+    return { output: draft.output.value ?? null, partialOutput: null };
+  return { output: null, partialOutput: parsePartialJson(state.outputText) ?? null };
+}
+
+function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: ContinuationOutcome): void {
+  const { events, state } = run;
+  if (events.isSilent) return;
+  run.emitMessage();
+  const { number: stepNumber, attempt, errors, usage, cost } = step;
+  const [failure] = errors;
+  if (step.type === 'error' && failure) {
+    if (events.wants('StepFailed'))
+      events.emit('StepFailed', { stepNumber, attempt, error: failure, waitMs: step.waitMs ?? 0 });
+    if (draft.shown !== '' && events.wants('StreamDiscarded'))
+      events.emit('StreamDiscarded', { stepNumber, attempt });
+  } else {
+    if (events.wants('TokenUsageReported')) events.emit('TokenUsageReported', { usage, cost });
+    if (events.wants('AgentStepCompleted'))
+      events.emit('AgentStepCompleted', {
+        stepNumber,
+        durationMs: step.durationMs,
+        hasToolCalls: step.toolCalls.length > 0,
+        errorCount: errors.length,
+        finishReason: step.finishReason,
+        usage,
+        outcome,
+      });
+  }
+  if (events.wants('ContinuationEvaluated'))
+    events.emit('ContinuationEvaluated', { stepNumber, outcome });
+  if (events.wants('AgentStateUpdated'))
+    events.emit('AgentStateUpdated', { status: state.status, stepCount: state.stepCount });
+}

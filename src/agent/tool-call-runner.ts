@@ -1,0 +1,288 @@
+import { Cancelled } from '../cancellation.ts';
+import { isoTime } from '../clock.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import { messageOf, type ErrorRecord, type ErrorReport } from '../errors/error-record.ts';
+import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import { argsHash, argumentsIn } from '../tools/arguments.ts';
+import { callTool, ToolTimeout } from '../tools/call-tool.ts';
+import type { Tool } from '../tools/tool.ts';
+import {
+  recordedValue,
+  resultText,
+  type ApprovalRecord,
+  type ToolResult,
+  type ToolResultKind,
+} from '../tools/tool-result.ts';
+import type { GivenAnswer } from './approval-answer.ts';
+import { HookFailure, type ComposedHooks, type ToolCallInput } from './hooks.ts';
+import type { Checkpoint } from './journal.ts';
+import { isMisuse } from './model-call.ts';
+import { NestedPause, runNested } from './nested-agent.ts';
+import { checkpointOf } from './pause-step.ts';
+import type { Run } from './run.ts';
+import type { StepDraft } from './step-draft.ts';
+import { sentence } from '../sentence.ts';
+
+/** Writes down what becomes of one call, and tells the listeners. */
+export class ToolCallRunner {
+  readonly #run: Run;
+  readonly #draft: StepDraft;
+  readonly #place: number;
+  #startedAt = 0;
+  /** The start in the journal: one per call, however often a hook calls it. */
+  #start: Promise<void> | null = null;
+  /** Set when an agent behind the call paused: whatever hooks make of it, the call stays open. */
+  #paused: NestedPause | null = null;
+  /** How a person answered, where the call has waited. */
+  #approval: ApprovalRecord | null = null;
+  #hasRun = false;
+  /** Set when a hook asked for arguments that a person would have to approve. */
+  #blocked: MissingApproval | null = null;
+
+  constructor(run: Run, draft: StepDraft, place: number) {
+    this.#run = run;
+    this.#draft = draft;
+    this.#place = place;
+  }
+
+  get call(): ToolCall {
+    return this.#draft.calls[this.#place] as ToolCall; // places are taken from the list of calls
+  }
+
+  /** Keeps who answered the call, and for which arguments. */
+  note(answer: GivenAnswer, args: JsonObject): void {
+    const { by = null, at = isoTime(this.#run.now()) } = answer;
+    const isEdited = 'args' in answer && answer.args !== undefined;
+    const decision = 'deny' in answer ? 'denied' : isEdited ? 'edited' : 'approved';
+    this.#approval = { decision, by, at, argsHash: argsHash(args) };
+  }
+
+  /** Records arguments that a person changed; the model is told in the result. */
+  edit(args: JsonObject): JsonObject {
+    const edited = toJsonValue(args) as JsonObject;
+    const draft = this.#draft;
+    draft.calls = draft.calls.with(this.#place, { ...this.call, args: edited });
+    draft.notes.push(`argsEdited:${this.call.id}`);
+    draft.isSaved = false;
+    return edited;
+  }
+
+  run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
+    const { events, agent, cancellation } = this.#run;
+    // a call beside this one, or its own check, may have ended the run: the call is sealed with the step
+    if (cancellation.cause) return Promise.resolve();
+    const { id: toolCallId } = this.call;
+    this.#startedAt = this.#run.now();
+    const isResumed = this.#draft.children?.has(toolCallId) === true;
+    this.#run.emitMessage();
+    if (!isResumed && events.wants('ToolCallStarted'))
+      events.emit('ToolCallStarted', { tool: tool.name, toolCallId, args: events.redacted(args) });
+    // so may a listener that was told
+    if (cancellation.cause) return Promise.resolve();
+    const { toolCall } = agent.hooks;
+    const work = toolCall
+      ? this.#insideHooks(toolCall, tool, args, checked)
+      : this.#invoke(tool, checked).then((returned) => this.#finish(tool, returned));
+    return work.catch((error: unknown) => this.#caught(tool, error));
+  }
+
+  async #insideHooks(
+    toolCall: NonNullable<ComposedHooks['toolCall']>,
+    tool: Tool,
+    args: JsonObject,
+    checked: unknown,
+  ): Promise<void> {
+    const { cancellation, state, hookContext } = this.#run;
+    let own: unknown = notRun;
+    let inside: Promise<unknown> | null = null;
+    // a copy: whatever hooks do to it, what was checked and recorded stays as it is
+    const copy = toJsonValue(args) as JsonObject;
+    const input: ToolCallInput = { tool: tool.name, callId: this.call.id, args: copy, state };
+    const next = async (given: ToolCallInput): Promise<unknown> => {
+      inside = this.#invokeGiven(tool, given.args, args, checked);
+      return (own = await inside);
+    };
+    const hooked = cancellation.race(toolCall(input, next, hookContext));
+    const returned = await hooked.catch(async (error: unknown) => {
+      // an agent behind the tool ends by itself on a cancel, and what it used counts
+      if (cancellation.cause && tool.agent !== undefined) await inside?.catch(() => {});
+      throw error;
+    });
+    if (this.#blocked && !this.#hasRun) this.close('blocked', this.#blocked.message);
+    else if (
+      !this.#paused &&
+      returned !== own &&
+      isRecord(returned) &&
+      typeof returned['blocked'] === 'string'
+    )
+      this.close('blocked', `Blocked: ${returned['blocked']}`);
+    else this.#finish(tool, returned);
+  }
+
+  /** Arguments that a hook changed are checked like those of a model; an answer for others does not count for them. */
+  async #invokeGiven(
+    tool: Tool,
+    given: JsonObject,
+    args: JsonObject,
+    checked: unknown,
+  ): Promise<unknown> {
+    // an agent that goes on has its arguments already
+    if (this.#draft.children?.has(this.call.id)) return this.#invoke(tool, checked);
+    const changed = argumentsIn(given);
+    if (typeof changed === 'string')
+      throw new Error(badArguments(tool.name, changed.replace(/\.$/, '')));
+    if (sameJson(changed, args)) return this.#invoke(tool, checked);
+    const again = await tool.check(changed);
+    if (!again.ok) throw new Error(badArguments(tool.name, again.message));
+    if (tool.needsApproval && (await needsApproval(this.#run, tool, again.value)))
+      throw (this.#blocked = new MissingApproval(tool.name, this.#hasRun));
+    return this.#invoke(tool, again.value);
+  }
+
+  #invoke(tool: Tool, checked: unknown): Promise<unknown> {
+    const run = this.#run;
+    const { cause } = run.cancellation;
+    if (cause) return Promise.reject(new Cancelled(cause));
+    return run.journal === null ? this.#call(tool, checked) : this.#callJournaled(tool, checked);
+  }
+
+  async #callJournaled(tool: Tool, checked: unknown): Promise<unknown> {
+    const { journal } = this.#run;
+    const draft = this.#draft;
+    // an agent that goes on was started before
+    if (this.#start === null && !draft.children?.has(this.call.id))
+      this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
+    await this.#start;
+    // at the last moment: calls beside this one, or a hook, may have held it up
+    for (let proof = journal?.confirm(); proof; proof = journal?.confirm()) await proof;
+    return this.#call(tool, checked);
+  }
+
+  /** Null where the journal has the step: a call is written down with the step that it belongs to, never without. */
+  #checkpoint(): Checkpoint | null {
+    const draft = this.#draft;
+    if (draft.isSaved) return null;
+    draft.isSaved = true;
+    return checkpointOf(this.#run, draft);
+  }
+
+  #call(tool: Tool, checked: unknown): Promise<unknown> {
+    const run = this.#run;
+    this.#hasRun = true;
+    if (tool.agent !== undefined) return this.#nested(tool, checked);
+    return callTool(tool, checked, this.call.id, run);
+  }
+
+  async #nested(tool: Tool, checked: unknown): Promise<unknown> {
+    const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
+    this.#paused = returned instanceof NestedPause ? returned : null;
+    return returned;
+  }
+
+  /** Keeps the state of an agent that paused inside the call, or drops what was kept of it. */
+  #keepChild(): boolean {
+    const draft = this.#draft;
+    if (this.#paused) (draft.children ??= new Map()).set(this.call.id, this.#paused.state);
+    else draft.children?.delete(this.call.id);
+    return this.#paused !== null;
+  }
+
+  #finish(tool: Tool, returned: unknown): void {
+    if (this.#keepChild()) return;
+    // an agent that was cut off with this run has no answer: its call is sealed like any other
+    if (tool.agent !== undefined && this.#run.cancellation.cause) return;
+    const { value, cut } = recordedValue(returned, tool.maxResultChars);
+    if (cut) this.#draft.notes.push(`resultCut:${this.call.id}`);
+    this.close('ok', value);
+  }
+
+  #caught(tool: Tool, error: unknown): void {
+    if (this.#run.journal?.failure) throw this.#run.journal.failure;
+    // a plain tool may throw what it likes, our own errors included; only a script that ran out is the test's mistake
+    if (isMisuse(error) && (tool.agent !== undefined || AgentError.is(error, 'script_exhausted')))
+      throw error;
+    if (this.#keepChild()) return;
+    const { cause } = this.#run.cancellation;
+    if (cause || error instanceof Cancelled) return;
+    if (error instanceof MissingApproval || (this.#blocked && !this.#hasRun))
+      return this.close('blocked', (this.#blocked ?? (error as MissingApproval)).message);
+    if (error instanceof ToolTimeout)
+      return this.fail(
+        { type: 'timeout', code: 'tool_timeout', message: error.message },
+        'timeout',
+      );
+    const code = error instanceof HookFailure ? 'hook_failed' : 'tool_failed';
+    this.fail({ type: 'tool', code, message: messageOf(error) });
+  }
+
+  reject(code: string, message: string): void {
+    this.fail({ type: 'validation', code, message });
+  }
+
+  /** A process died between the start of the call and its end. */
+  reportLost(): void {
+    const { name } = this.call;
+    this.fail({
+      type: 'unknown',
+      code: 'effect_unknown',
+      message:
+        `"${name}" was started, and the process ended before its result was seen: whether it took effect is unknown. ` +
+        'It was not run again. Find out before you repeat it.',
+    });
+  }
+
+  fail(report: ErrorReport, kind: ToolResultKind = 'error'): void {
+    const { name: toolName } = this.call;
+    const record = this.#run.record({ ...report, toolName });
+    const most = this.#run.agent.tools.get(toolName)?.maxResultChars ?? Number.POSITIVE_INFINITY;
+    const message = resultText(recordedValue(record.message, most).value);
+    this.close(kind, `Error: ${message}`, { ...record, message });
+  }
+
+  close(kind: ToolResultKind, value: JsonValue, error: ErrorRecord | null = null): void {
+    const { events } = this.#run;
+    const { id, name, args, argsRaw } = this.call;
+    const took = this.#startedAt === 0 ? 0 : this.#run.now() - this.#startedAt;
+    const durationMs = Math.round(took * 1000) / 1000;
+    const plain: ToolResult = error
+      ? { callId: id, kind, value, error, durationMs }
+      : { callId: id, kind, value, durationMs };
+    const result = this.#approval ? { ...plain, approval: this.#approval } : plain;
+    this.#draft.results[this.#place] = result;
+    this.#run.emitMessage();
+    this.#run.journal?.finish(result, name, this.#checkpoint());
+    if (!events.wants('ToolCallCompleted')) return;
+    events.emit('ToolCallCompleted', {
+      tool: name,
+      toolCallId: id,
+      success: kind === 'ok',
+      error: kind === 'ok' ? null : (error?.message ?? kind),
+      durationMs,
+      result: events.redacted(value),
+      ...(this.#approval && { approval: this.#approval }),
+      // nobody was told that it began
+      ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
+    });
+  }
+}
+
+const notRun = Symbol('not run');
+
+/** A hook asked for arguments that need an answer, and there is none for them. */
+class MissingApproval extends Error {
+  override readonly name = 'MissingApproval';
+  constructor(tool: string, hasRun: boolean) {
+    super(
+      `Blocked: a hook changed the arguments of "${tool}", and with those it needs an approval that no person has given. ` +
+        (hasRun ? 'It has run before with others, and was not run with these.' : 'It was not run.'),
+    );
+  }
+}
+
+/** Whether a person has to be asked. */
+export const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
+  run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
+
+export const badArguments = (name: string, message: string): string =>
+  `The arguments of "${name}" do not fit: ${sentence(message)} Call it again with arguments that match its schema.`;

@@ -1,0 +1,82 @@
+import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import { BroadcastConfig, type BroadcastSettings } from '../broadcast-config.ts';
+import { broadcastSessions } from '../broadcast-sessions.ts';
+import { readRefill } from '../refill.ts';
+import { parsePlace, type SsePlace } from './sse-frame.ts';
+import { sseHub, type SseHub } from './sse-hub.ts';
+import { answer, sessionIdOf, type OwnerHook } from './sse-request.ts';
+
+export interface SseEndpointOptions {
+  readonly runtime: SessionRuntime;
+  /** Who asks: an id, null for nobody (401), or an answer of your own. */
+  readonly owner: OwnerHook;
+  /** Which envelopes are told. With a hub of your own: the config that it is fed with. Default: standard. */
+  readonly config?: BroadcastSettings;
+  /** One that you feed yourself, with `broadcastSessions`. Default: a new one, fed by this runtime. */
+  readonly hub?: SseHub;
+  /** Events of the log that are read at once for a client that was away. Default 200. */
+  readonly pageSize?: number;
+  /** Sent along, for example `access-control-allow-origin`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers a request for the live updates of a session; its id is given, or `session_id` in the query. */
+export interface SseEndpoint {
+  (request: Request, sessionId?: string): Promise<Response>;
+  readonly hub: SseHub;
+  /** Ends all streams. A run goes on: a closed stream is not a stop. */
+  close(): Promise<void>;
+}
+
+/** What proxies must not keep, pack or hold back. */
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/** Answers a request with the live events of a session, from where the client left off. */
+export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
+  const { runtime, owner, pageSize = 200 } = options;
+  const config = options.config ?? BroadcastConfig.standard();
+  const hub = options.hub ?? sseHub();
+  const broadcasts = options.hub ? null : broadcastSessions(runtime, { broadcaster: hub, config });
+  const headers = { ...streamHeaders, ...options.headers };
+
+  const respond = (request: Request, given?: string): Promise<Response> =>
+    answer(request, owner, async (ownerId) => {
+      const sessionId = sessionIdOf(request, given);
+      const { status } = await runtime.get(sessionId, { owner: ownerId });
+      const body = await hub.open(sessionId, {
+        log: (place) =>
+          readRefill(runtime, sessionId, {
+            owner: ownerId,
+            config,
+            limit: pageSize,
+            unfinished: false,
+            ...place,
+          }),
+        place: placeOf(request),
+        isBusy: status === 'in_progress',
+        signal: request.signal,
+      });
+      return new Response(body, { headers });
+    });
+  return Object.assign(respond, {
+    hub,
+    async close(): Promise<void> {
+      hub.close();
+      await broadcasts?.close();
+    },
+  });
+}
+
+/** A browser sends the header when it comes back; whoever opens a stream anew can say it in the address. */
+function placeOf(request: Request): SsePlace | 'lost' | null {
+  const { searchParams } = new URL(request.url);
+  const text =
+    request.headers.get('last-event-id') ||
+    searchParams.get('last_event_id') ||
+    searchParams.get('after');
+  return text ? (parsePlace(text) ?? 'lost') : null;
+}

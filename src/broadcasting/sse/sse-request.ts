@@ -1,0 +1,106 @@
+import { AgentError, invalidOption, type ErrorCode } from '../../errors/agent-error.ts';
+import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import type { BroadcastSettings } from '../broadcast-config.ts';
+import { readRef } from '../envelope-ref.ts';
+import { readRefill } from '../refill.ts';
+import { parsePlace } from './sse-frame.ts';
+
+/** Who asks: an id, null for nobody, or an answer of your own, such as 403. */
+export type OwnerHook = (
+  request: Request,
+) => string | null | Response | Promise<string | null | Response>;
+
+export interface SessionEndpointOptions {
+  readonly runtime: SessionRuntime;
+  readonly owner: OwnerHook;
+  /** As the live envelopes are made. */
+  readonly config?: BroadcastSettings;
+}
+
+/** Answers a request about a session; its id is given, or `session_id` in the query. */
+export type SessionEndpoint = (request: Request, sessionId?: string) => Promise<Response>;
+
+/** What the log has after `?after=12@execution`, as JSON: for clients of Pusher, and for those that see a gap. */
+export function refillEndpoint(options: SessionEndpointOptions): SessionEndpoint {
+  const { runtime, owner, config } = options;
+  return (request, given) =>
+    answer(request, owner, async (ownerId) => {
+      const text = new URL(request.url).searchParams.get('after');
+      const place = text ? parsePlace(text) : { after: 0, executionId: null };
+      if (!place) throw invalidOption('after', text, 'a place such as 12@execution');
+      const { after, executionId } = place;
+      const refill = await readRefill(runtime, sessionIdOf(request, given), {
+        owner: ownerId,
+        after,
+        ...(executionId !== null && { executionId }),
+        ...(config && { config }),
+      });
+      return Response.json(refill, { headers: privately });
+    });
+}
+
+/** The whole of a value that did not fit into an envelope, by `?ref=`, as JSON. */
+export function refEndpoint({ runtime, owner }: SessionEndpointOptions): SessionEndpoint {
+  return (request, given) =>
+    answer(request, owner, async (ownerId) => {
+      const ref = new URL(request.url).searchParams.get('ref') ?? '';
+      const sessionId = sessionIdOf(request, given);
+      const value = await readRef(runtime, sessionId, ref, { owner: ownerId });
+      return Response.json({ ref, value }, { headers: privately });
+    });
+}
+
+const privately = { 'cache-control': 'private, no-store' };
+
+export const sessionIdOf = (request: Request, given: string | undefined): string =>
+  given ?? new URL(request.url).searchParams.get('session_id') ?? '';
+
+/** Lets the owner in, and says in terms of HTTP what went wrong; what it does not know it leaves to the server. */
+export async function answer(
+  request: Request,
+  owner: OwnerHook,
+  work: (owner: string) => Promise<Response>,
+): Promise<Response> {
+  const asking = await owner(request);
+  if (asking instanceof Response) return asking;
+  if (!asking) return refused(401, 'unauthorized', 'Nobody is signed in.');
+  try {
+    return await work(asking);
+  } catch (error) {
+    // nobody is there to read the answer
+    if (request.signal.aborted) return new Response(null, { status: 499 });
+    if (!AgentError.is(error)) throw error;
+    const status = httpStatuses[error.code];
+    if (status === undefined) throw error;
+    return refused(status, error.code, status === 503 ? 'Try again soon.' : error.message);
+  }
+}
+
+/** What the runtime refuses, in terms of HTTP, for every endpoint; what is not here is a fault of the server. */
+export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
+  // also for a session of somebody else: that it exists is not told
+  session_not_found: 404,
+  ref_not_found: 404,
+  unknown_approval: 404,
+  invalid_option: 400,
+  invalid_message: 400,
+  unknown_agent: 400,
+  invalid_approval: 422,
+  grant_refused: 403,
+  conflict: 409,
+  awaiting_approval: 409,
+  stale_approval: 409,
+  parked: 409,
+  execution_open: 409,
+  not_resumable: 409,
+  state_too_large: 413,
+  store_failed: 503,
+  queue_full: 503,
+  runtime_closed: 503,
+};
+
+const refused = (status: number, code: string, message: string): Response =>
+  Response.json(
+    { error: { code, message } },
+    { status, headers: { ...privately, ...(status === 503 && { 'retry-after': '2' }) } },
+  );

@@ -1,0 +1,27 @@
+export {
+  type OnwardDataParts,
+  type OnwardMark,
+  type OnwardMetadata,
+  type OnwardRetry,
+  type OnwardStatus,
+  type OnwardStop,
+  type UiFinishReason,
+  type UiMessageChunk,
+} from './use-chat-chunk.ts';
+export type { ChatErrorCode } from './use-chat-errors.ts';
+export { sessionEvents } from './use-chat-feed.ts';
+export { chatHandler, type ChatHandlerOptions } from './use-chat-handler.ts';
+export {
+  toUseChatMessages,
+  type HistoryOptions,
+  type UiChatMessage,
+  type UiChatPart,
+  type UiToolPart,
+} from './use-chat-history.ts';
+export {
+  UI_MESSAGE_STREAM_HEADERS,
+  uiMessageResponse,
+  uiMessageStream,
+  type UiMessageResponseOptions,
+  type UiMessageStreamOptions,
+} from './use-chat-stream.ts';

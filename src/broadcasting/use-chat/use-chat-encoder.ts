@@ -1,0 +1,151 @@
+import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
+import type { FinishReason } from '../../inference/inference-driver.ts';
+import { CallParts } from './use-chat-calls.ts';
+import { answerIdOf, type OnwardStop, type UiMessageChunk } from './use-chat-chunk.ts';
+import { endingOf, isLastWord, type LastWord } from './use-chat-ending.ts';
+import { TextParts } from './use-chat-text.ts';
+
+type Chunks = readonly UiMessageChunk[];
+const none: Chunks = [];
+
+/** Turns the events of one execution into one assistant message of the AI SDK, whatever it goes through. */
+export class UiMessageEncoder {
+  readonly #text: TextParts = new TextParts();
+  readonly #calls: CallParts = new CallParts();
+  readonly #givenId: string | null;
+  #answerId: string | null = null;
+  #executionId = '';
+  #hasBegun = false;
+  #inStep = false;
+  #lastFinish: FinishReason | null = null;
+  #stepCount = 0;
+  /** The explanation that the client has. */
+  #stop: OnwardStop | null = null;
+  /** What closes the stream if nothing more comes. */
+  #closing: Chunks = none;
+
+  constructor(messageId?: string) {
+    this.#givenId = messageId ?? null;
+  }
+
+  push(event: AgentEvent): Chunks {
+    const chunks = this.#chunksOf(event);
+    return this.#hasBegun || chunks.length === 0 ? chunks : [...this.begin(), ...chunks];
+  }
+
+  /** What every stream begins with; a client goes on with the message that has this id. */
+  begin(): Chunks {
+    this.#hasBegun = true;
+    const messageId = this.#givenId ?? this.#answerId ?? this.#executionId;
+    return [
+      { type: 'start', messageId, messageMetadata: { executionId: this.#executionId } },
+      statusChunk('processing', this.#stepCount),
+    ];
+  }
+
+  /** The source has nothing more to say. */
+  close(): Chunks {
+    if (this.#closing.length > 0) return this.#closing;
+    return [...this.#endStep(), { type: 'finish', finishReason: 'other' }];
+  }
+
+  #chunksOf(event: AgentEvent): Chunks {
+    // nothing that a nested agent says is said by its parent; but what it asks of a person must be seen
+    if (event.parentAgentId !== null) return this.#called(event);
+    this.#executionId = event.executionId;
+    if (isLastWord(event)) return this.#stands(event);
+    switch (event.type) {
+      case 'AgentStarted':
+        return this.#starts();
+      case 'MessageAdded':
+        return event.role === 'user' ? this.#asked(event) : this.#text.whole(event);
+      case 'AgentStepStarted':
+        this.#stepCount = event.stepNumber - 1;
+        return this.#startStep();
+      case 'StreamChunk':
+        return this.#text.chunk(event);
+      case 'ToolCallDelta':
+        return this.#calls.delta(event);
+      case 'StepFailed':
+        return this.#failed(event);
+      case 'StreamDiscarded':
+        return this.#text.discard();
+      case 'AgentStepCompleted':
+        this.#lastFinish = event.finishReason;
+        return this.#endStep();
+      default:
+        return this.#called(event);
+    }
+  }
+
+  #called(event: AgentEvent): Chunks {
+    if (event.type === 'ToolCallStarted') return this.#calls.started(event);
+    if (event.type === 'ToolApprovalRequested') return this.#calls.approval(event);
+    return event.type === 'ToolCallCompleted' ? this.#calls.completed(event) : none;
+  }
+
+  #asked({ messageId }: EventOf<'MessageAdded'>): Chunks {
+    if (!this.#hasBegun) this.#answerId = answerIdOf(messageId);
+    return none;
+  }
+
+  /** Also after a pause, a grant or the death of a process: the message goes on, and is not closed any more. */
+  #starts(): Chunks {
+    const wasClosed = this.#closing.length > 0;
+    this.#closing = none;
+    if (!wasClosed || !this.#stop) return none;
+    return this.#explain({
+      status: 'processing',
+      stop_reason: null,
+      message: 'It goes on.',
+      resolved_by: null,
+      remedy: null,
+      step_count: this.#stop.step_count,
+    });
+  }
+
+  /** A step that is tried again, or begun again by another process, is shown as one. */
+  #startStep(): Chunks {
+    if (this.#inStep) return [...this.#text.discard(), ...this.#calls.close()];
+    this.#inStep = true;
+    return [{ type: 'start-step' }];
+  }
+
+  #endStep(): Chunks {
+    const chunks = [...this.#text.end(), ...this.#calls.close()];
+    if (!this.#inStep) return chunks;
+    this.#inStep = false;
+    return [...chunks, { type: 'finish-step' }];
+  }
+
+  #failed({ stepNumber: step, attempt, waitMs, error }: EventOf<'StepFailed'>): Chunks {
+    const chunks = [...this.#text.discard(), ...this.#calls.close()];
+    if (waitMs <= 0) return chunks;
+    const data = { step, attempt, wait_ms: waitMs, message: error.message };
+    return [...chunks, { type: 'data-onward-retry', data, transient: true }];
+  }
+
+  #stands(event: LastWord): Chunks {
+    const ending = endingOf(event, this.#lastFinish);
+    const { status, step_count } = ending.stop;
+    this.#closing = ending.closing;
+    return [
+      ...this.#endStep(),
+      ...(ending.needsExplanation || this.#stop ? this.#explain(ending.stop) : none),
+      statusChunk(status, step_count),
+      { type: 'message-metadata', messageMetadata: ending.metadata },
+    ];
+  }
+
+  /** One part, which later words replace. */
+  #explain(data: OnwardStop): Chunks {
+    this.#stop = data;
+    return [{ type: 'data-onward-stop', id: 'onward-stop', data }];
+  }
+}
+
+const statusChunk = (status: OnwardStop['status'], step_count: number): UiMessageChunk => ({
+  type: 'data-onward-status',
+  data: { status, step_count },
+  transient: true,
+});

@@ -1,0 +1,114 @@
+import { statusFacts, type AgentStatus } from '../../agent/agent-status.ts';
+import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
+import type { FinishReason } from '../../inference/inference-driver.ts';
+import { pausePayload, stopMessage } from '../stop-message.ts';
+import type {
+  OnwardMetadata,
+  OnwardStop,
+  UiFinishReason,
+  UiMessageChunk,
+} from './use-chat-chunk.ts';
+
+type Ended = EventOf<'AgentFinished'> | EventOf<'AgentFailed'>;
+export type LastWord = Ended | EventOf<'AgentPaused'>;
+
+/** Whether a run stands still with this event. A handover is no end: another process goes on. */
+export const isLastWord = (event: AgentEvent): event is LastWord =>
+  event.parentAgentId === null &&
+  (event.type === 'AgentFinished' ||
+    event.type === 'AgentFailed' ||
+    (event.type === 'AgentPaused' && event.kind !== 'handover'));
+
+/** How a run stands still, for a screen. */
+export interface Ending {
+  readonly stop: OnwardStop;
+  readonly metadata: OnwardMetadata;
+  /** What closes the stream, unless the run goes on in it. */
+  readonly closing: readonly UiMessageChunk[];
+  /** Whether the reader needs the explanation to know what is going on. */
+  readonly needsExplanation: boolean;
+}
+
+export function endingOf(event: LastWord, lastFinish: FinishReason | null): Ending {
+  return event.type === 'AgentPaused' ? pauseOf(event) : endOf(event, lastFinish);
+}
+
+function pauseOf(event: EventOf<'AgentPaused'>): Ending {
+  const { executionId, stepCount, pendingApprovals } = event;
+  const { stop_message: message, remedy } = pausePayload(event);
+  const waits = pendingApprovals.length > 0;
+  return {
+    stop: {
+      status: 'paused',
+      stop_reason: null,
+      message,
+      resolved_by: null,
+      remedy,
+      step_count: stepCount,
+    },
+    metadata: { executionId, status: 'paused', stepCount },
+    closing: [{ type: 'finish', finishReason: waits ? 'tool-calls' : 'other' }],
+    // the calls say themselves that they wait
+    needsExplanation: !waits,
+  };
+}
+
+function endOf(event: Ended, lastFinish: FinishReason | null): Ending {
+  const { executionId, stopReason, stepCount, outcome, usage, cost } = event;
+  const status = statusFacts(event.status as AgentStatus, stopReason).broadcast;
+  const message = stopMessage(outcome, event.status);
+  return {
+    stop: {
+      status,
+      stop_reason: stopReason,
+      message,
+      resolved_by: outcome?.resolvedBy ?? null,
+      remedy: outcome?.decisive?.remedy ?? null,
+      step_count: stepCount,
+    },
+    metadata: {
+      executionId,
+      status,
+      stopReason,
+      stepCount,
+      usage: {
+        inputTokens: usage.input,
+        outputTokens: usage.output,
+        totalTokens: usage.total,
+      },
+      cost,
+    },
+    closing: closingOf(status, message, event, lastFinish),
+    needsExplanation: status !== 'completed',
+  };
+}
+
+function closingOf(
+  status: OnwardStop['status'],
+  message: string,
+  { stopReason }: Ended,
+  lastFinish: FinishReason | null,
+): readonly UiMessageChunk[] {
+  if (status === 'cancelled') return [{ type: 'abort', reason: message }];
+  // the client reads nothing behind an error
+  if (status === 'failed')
+    return [
+      { type: 'finish', finishReason: 'error' },
+      { type: 'error', errorText: message },
+    ];
+  const finishReason: UiFinishReason =
+    stopReason === 'completed'
+      ? 'stop'
+      : stopReason === 'finish_reason'
+        ? finishes[lastFinish ?? 'error']
+        : 'other';
+  return [{ type: 'finish', finishReason }];
+}
+
+const finishes: Readonly<Record<FinishReason, UiFinishReason>> = {
+  stop: 'stop',
+  tool_calls: 'tool-calls',
+  length: 'length',
+  content_filter: 'content-filter',
+  error: 'other',
+};

@@ -1,0 +1,99 @@
+import { AgentError, type ErrorCode } from '../../errors/agent-error.ts';
+
+/** Why a request was refused; `error.code` of the JSON that the client gets. */
+export type ChatErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'cross_site'
+  | 'chat_not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'awaiting_approval'
+  | 'parked'
+  | 'unknown_approval'
+  | 'approval_mismatch'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'regenerate_unsupported'
+  | 'edit_unsupported'
+  | 'overloaded'
+  | 'internal';
+
+const statuses: Readonly<Record<ChatErrorCode, number>> = {
+  invalid_request: 400,
+  regenerate_unsupported: 400,
+  edit_unsupported: 400,
+  unauthorized: 401,
+  cross_site: 403,
+  chat_not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  awaiting_approval: 409,
+  parked: 409,
+  unknown_approval: 409,
+  approval_mismatch: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  internal: 500,
+  overloaded: 503,
+};
+
+/** A refusal with words that may be shown to the user. */
+export class ChatRefusal extends Error {
+  override readonly name = 'ChatRefusal';
+  readonly code: ChatErrorCode;
+  constructor(code: ChatErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const chatNotFound = (): ChatRefusal =>
+  new ChatRefusal('chat_not_found', 'There is no such chat.');
+
+/** The runtime's words are for developers: the user's screen gets these. */
+const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
+  session_not_found: ['chat_not_found', 'There is no such chat.'],
+  conflict: [
+    'conflict',
+    'This chat is still at work on the message before. Wait for its end, or stop it.',
+  ],
+  awaiting_approval: [
+    'awaiting_approval',
+    'This chat waits for an answer: approve or deny the open calls first, or stop it.',
+  ],
+  parked: [
+    'parked',
+    'This chat could not be processed and was set aside. Its operator can retry it, or you can stop it.',
+  ],
+  unknown_approval: ['unknown_approval', 'Nobody waits for this answer any more.'],
+  invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
+  stale_approval: [
+    'approval_mismatch',
+    'The call that waits is not the one that was answered. Load the chat again, then answer.',
+  ],
+  not_resumable: ['unknown_approval', 'The run is over: the answer comes too late.'],
+  invalid_message: ['invalid_request', 'The message cannot be read.'],
+  state_too_large: ['body_too_large', 'The message is larger than can be kept.'],
+  queue_full: ['overloaded', 'There is too much to do at the moment. Try again soon.'],
+  runtime_closed: ['overloaded', 'The server is about to restart. Try again soon.'],
+};
+
+/** What the client gets; `isBug` where somebody should look at it. */
+export function refusalOf(error: unknown): {
+  readonly refusal: ChatRefusal;
+  readonly isBug: boolean;
+} {
+  if (error instanceof ChatRefusal) return { refusal: error, isBug: false };
+  const known = AgentError.is(error) ? refusals[error.code] : undefined;
+  if (known) return { refusal: new ChatRefusal(...known), isBug: false };
+  const words = 'Something went wrong on the server. Try again.';
+  return { refusal: new ChatRefusal('internal', words), isBug: true };
+}
+
+export function errorResponse({ code, message }: ChatRefusal): Response {
+  const headers = new Headers({ 'cache-control': 'no-store' });
+  if (code === 'method_not_allowed') headers.set('allow', 'GET, POST');
+  if (code === 'overloaded') headers.set('retry-after', '2');
+  return Response.json({ error: { code, message } }, { status: statuses[code], headers });
+}

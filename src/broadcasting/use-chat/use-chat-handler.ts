@@ -1,0 +1,206 @@
+import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
+import { isSessionId } from '../../sessions/check-names.ts';
+import type { SessionRuntime } from '../../sessions/session-runtime.ts';
+import type { Session } from '../../sessions/session.ts';
+import { checkedOrigins, isCrossSite } from '../cross-site.ts';
+import type { OwnerHook } from '../sse/sse-request.ts';
+import { askRuntime, type Asked } from './use-chat-ask.ts';
+import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
+import { SessionFeed } from './use-chat-feed.ts';
+import { readChatRequest } from './use-chat-request.ts';
+import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
+import { LiveTails } from './use-chat-tails.ts';
+
+export interface ChatHandlerOptions {
+  readonly runtime: SessionRuntime;
+  /** Who asks: the owner of the sessions; null for nobody (401), or an answer of your own. */
+  readonly owner: OwnerHook;
+  /** Origins of other sites whose pages may post, such as `https://app.example.com`. Default: none. */
+  readonly origins?: readonly string[];
+  /** Agent of a new chat; needed where the runtime has several. */
+  readonly agent?: string | ((request: Request) => MaybePromise<string>);
+  /** Default true: the first message of an unknown chat id begins a session with this id. */
+  readonly createChats?: boolean;
+  /** Default 4,000,000: unless told otherwise, the client sends its whole conversation every time. */
+  readonly maxBodyBytes?: number;
+  /** Which addresses of files may go to the model. Default: none, only files that come with the message. */
+  readonly allowFileUrl?: (url: URL) => boolean;
+  /** Default false: a client that leaves is no stop. True makes `stop()` of the hook, and a closed tab, end the run. */
+  readonly stopOnAbort?: boolean;
+  /** How long a run that is over is still told to a client that comes back. Default 60,000. */
+  readonly replayFinishedMs?: number;
+  /** How often the store is asked while nothing is heard. Default 500. */
+  readonly pollMs?: number;
+  /** Default 15,000. */
+  readonly heartbeatMs?: number;
+  /** Hears of what went wrong on the server; the client only gets a sentence. */
+  readonly onError?: (error: unknown) => void;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * The endpoint of `useChat`, as a Fetch handler: POST takes a message or answers to approvals, GET `…/{id}/stream`
+ * follows the run again, POST `…/{id}/stop` ends it.
+ */
+export function chatHandler(options: ChatHandlerOptions): (request: Request) => Promise<Response> {
+  const handler = new ChatHandler(options);
+  return (request) => handler.handle(request);
+}
+
+class ChatHandler {
+  readonly #options: ChatHandlerOptions;
+  readonly #tails: LiveTails;
+  readonly #pollMs: number;
+  readonly #maxBodyBytes: number;
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(options: ChatHandlerOptions) {
+    const { owner, pollMs = 500, maxBodyBytes = 4_000_000, origins = [] } = options;
+    if (typeof owner !== 'function')
+      throw invalidOption('chatHandler owner', owner, 'a function that says who asks');
+    this.#options = options;
+    this.#origins = checkedOrigins('chatHandler origins', origins);
+    this.#tails = new LiveTails(options.runtime);
+    this.#pollMs = positive('chatHandler pollMs', pollMs);
+    this.#maxBodyBytes = whole('chatHandler maxBodyBytes', maxBodyBytes);
+  }
+
+  async handle(request: Request): Promise<Response> {
+    try {
+      if (request.method !== 'GET' && isCrossSite(request, this.#origins)) throw crossSite();
+      const owner = await this.#options.owner(request);
+      if (owner instanceof Response) return owner;
+      if (!owner) throw new ChatRefusal('unauthorized', 'Sign in to chat.');
+      return await this.#route(request, owner);
+    } catch (error) {
+      const { refusal, isBug } = refusalOf(error);
+      if (isBug) this.#options.onError?.(error);
+      return errorResponse(refusal);
+    }
+  }
+
+  #route(request: Request, owner: string): Promise<Response> {
+    const path = new URL(request.url).pathname;
+    const [, name, verb] = /\/([^/]+)\/(stream|stop)\/?$/.exec(path) ?? [];
+    if (request.method === 'GET' && name && verb === 'stream')
+      return this.#resume(chatIdOf(name), owner);
+    if (request.method === 'POST')
+      return name && verb === 'stop'
+        ? this.#stop(chatIdOf(name), owner)
+        : this.#post(request, owner);
+    throw new ChatRefusal('method_not_allowed', 'A chat takes POST, and GET …/{id}/stream.');
+  }
+
+  async #post(request: Request, owner: string): Promise<Response> {
+    const { runtime, stopOnAbort, allowFileUrl } = this.#options;
+    const { chatId, ask } = await readChatRequest(request, {
+      maxBodyBytes: this.#maxBodyBytes,
+      ...(allowFileUrl && { allowFileUrl }),
+    });
+    const session = await this.#sessionFor(request, chatId, owner, ask.kind === 'message');
+    const feed = await this.#feed(chatId, owner);
+    try {
+      const asked = await askRuntime(runtime, session, ask);
+      return this.#respond(feed, asked, () => {
+        if (stopOnAbort) this.#stopLeft(chatId, owner);
+      });
+    } catch (error) {
+      feed.close();
+      throw error;
+    }
+  }
+
+  /** What runs, waits, or has ended just now, from its beginning: the client puts it in the place of what it has. */
+  async #resume(chatId: string, owner: string): Promise<Response> {
+    const { runtime, replayFinishedMs = 60_000 } = this.#options;
+    const { status, executionId, updatedAt } = await runtime.get(chatId, { owner });
+    const isOpen = status === 'in_progress' || status === 'paused';
+    const isFresh = Date.now() - Date.parse(updatedAt) < replayFinishedMs;
+    if (executionId === null || !(isOpen || isFresh)) return new Response(null, { status: 204 });
+    return this.#respond(await this.#feed(chatId, owner), { executionId, after: 0 });
+  }
+
+  async #stop(chatId: string, owner: string): Promise<Response> {
+    await this.#options.runtime.stop(chatId, { owner, reason: 'the user stopped the chat' });
+    return new Response(null, { status: 204 });
+  }
+
+  #stopLeft(chatId: string, owner: string): void {
+    const { runtime, onError } = this.#options;
+    runtime
+      .stop(chatId, { owner, reason: 'the user stopped the chat' })
+      .catch((error: unknown) => onError?.(error));
+  }
+
+  #feed(sessionId: string, owner: string): Promise<SessionFeed> {
+    const { runtime } = this.#options;
+    return SessionFeed.open(this.#tails, { runtime, sessionId, owner, pollMs: this.#pollMs });
+  }
+
+  #respond(
+    feed: SessionFeed,
+    { executionId, after }: Asked,
+    onLeave: () => void = () => {},
+  ): Response {
+    const { onError, heartbeatMs } = this.#options;
+    const chunks = chunksOf(feed.read(executionId, after), { after, ...(onError && { onError }) });
+    return uiMessageResponse(chunks, {
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+      onLeave: () => {
+        feed.close();
+        onLeave();
+      },
+    });
+  }
+
+  async #sessionFor(
+    request: Request,
+    chatId: string,
+    owner: string,
+    mayCreate: boolean,
+  ): Promise<Session> {
+    const { runtime, createChats = true, agent } = this.#options;
+    if (!isSessionId(chatId)) throw badChatId();
+    const found = await runtime.get(chatId, { owner }).catch(notFound);
+    if (found) return found;
+    if (!mayCreate || !createChats) throw chatNotFound();
+    const name = typeof agent === 'function' ? await agent(request) : agent;
+    try {
+      return await runtime.create({
+        id: chatId,
+        owner,
+        ...(name !== undefined && { agent: name }),
+      });
+    } catch (error) {
+      // taken: by the same owner a moment ago, or by somebody else, which is not told
+      if (!AgentError.is(error, 'conflict')) throw error;
+      return runtime.get(chatId, { owner });
+    }
+  }
+}
+
+function notFound(error: unknown): null {
+  if (AgentError.is(error, 'session_not_found')) return null;
+  throw error;
+}
+
+const badChatId = (): ChatRefusal =>
+  new ChatRefusal(
+    'invalid_request',
+    'The id of a chat has up to 128 letters, digits and _-=@,.; and nothing else.',
+  );
+
+const crossSite = (): ChatRefusal =>
+  new ChatRefusal(
+    'cross_site',
+    'A page of another site may not change anything here. To allow its origin, name it in origins.',
+  );
+
+function chatIdOf(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badChatId();
+  }
+}

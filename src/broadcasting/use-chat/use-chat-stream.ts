@@ -1,0 +1,137 @@
+import type { AgentEvent } from '../../events/agent-event.ts';
+import { AgentError } from '../../errors/agent-error.ts';
+import type { UiMessageChunk } from './use-chat-chunk.ts';
+import { UiMessageEncoder } from './use-chat-encoder.ts';
+
+export interface UiMessageStreamOptions {
+  /** Id of the assistant message. Default: made from the id of the question, the same at every reading. */
+  readonly messageId?: string;
+  /** Hears of a source that fails; the client only gets a sentence. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The events of one run as a UI message stream of the AI SDK. Leaving it leaves the source. */
+export function uiMessageStream(
+  events: AsyncIterable<AgentEvent>,
+  options: UiMessageStreamOptions = {},
+): ReadableStream<UiMessageChunk> {
+  const chunks = chunksOf(numberless(events), { ...options, after: 0 });
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return();
+    },
+  });
+}
+
+async function* numberless(events: AsyncIterable<AgentEvent>): AsyncGenerator<FeedEvent> {
+  for await (const event of events) yield { seq: null, event };
+}
+
+export interface FeedEvent {
+  /** Place in the log; null for what is not in it. */
+  readonly seq: number | null;
+  readonly event: AgentEvent;
+}
+
+/** What the client has up to `after` is read and not said again. */
+export async function* chunksOf(
+  feed: AsyncIterable<FeedEvent>,
+  options: UiMessageStreamOptions & { readonly after: number },
+): AsyncGenerator<UiMessageChunk, void, undefined> {
+  const { after, messageId, onError } = options;
+  const encoder = new UiMessageEncoder(messageId);
+  let isSilent = after > 0;
+  try {
+    for await (const { seq, event } of feed) {
+      const chunks = encoder.push(event);
+      if (isSilent && seq !== null && seq <= after) continue;
+      if (isSilent) yield* encoder.begin();
+      isSilent = false;
+      yield* chunks;
+    }
+    if (isSilent) yield* encoder.begin();
+    yield* encoder.close();
+  } catch (error) {
+    onError?.(error);
+    yield { type: 'error', errorText: wordsFor(error) };
+  }
+}
+
+/** What went wrong on the server is the server's: the client only learns what to do. */
+const wordsFor = (error: unknown): string =>
+  AgentError.is(error, 'session_not_found')
+    ? 'This chat does not exist any more.'
+    : 'The run cannot be followed any more. Load the chat again.';
+
+/** What `useChat` expects of a response that streams. */
+export const UI_MESSAGE_STREAM_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-vercel-ai-ui-message-stream': 'v1',
+  'x-accel-buffering': 'no',
+});
+
+export interface UiMessageResponseOptions extends ResponseInit {
+  /** How often a silent stream sends a comment, so that proxies keep the connection. Default 15,000. */
+  readonly heartbeatMs?: number;
+  /** Called once when the client leaves before the end. */
+  readonly onLeave?: () => void;
+}
+
+/** A UI message stream as server-sent events, as `DefaultChatTransport` reads them. */
+export function uiMessageResponse(
+  chunks: AsyncIterable<UiMessageChunk>,
+  options: UiMessageResponseOptions = {},
+): Response {
+  const { heartbeatMs = 15_000, onLeave, ...init } = options;
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) headers.set(name, value);
+  return new Response(eventStream(chunks, heartbeatMs, onLeave), { ...init, headers });
+}
+
+function eventStream(
+  source: AsyncIterable<UiMessageChunk>,
+  heartbeatMs: number,
+  onLeave: (() => void) | undefined,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const chunks = source[Symbol.asyncIterator]();
+  let beat: ReturnType<typeof setInterval> | undefined;
+  let isQuiet = true;
+  /** A reader waits: what is said now is read now. */
+  let isAsked = false;
+  return new ReadableStream(
+    {
+      start(controller) {
+        beat = setInterval(() => {
+          if (isQuiet && isAsked) controller.enqueue(encoder.encode(': still here\n\n'));
+          isQuiet = true;
+        }, heartbeatMs);
+      },
+      async pull(controller) {
+        isAsked = true;
+        const { done, value } = await chunks.next().catch((error: unknown) => {
+          clearInterval(beat);
+          throw error;
+        });
+        isAsked = false;
+        isQuiet = false;
+        controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
+        if (!done) return;
+        clearInterval(beat);
+        controller.close();
+      },
+      async cancel() {
+        clearInterval(beat);
+        onLeave?.();
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

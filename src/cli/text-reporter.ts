@@ -1,0 +1,162 @@
+import type { AgentEvent, EventOf } from '../events/agent-event.ts';
+import { resultText } from '../tools/tool-result.ts';
+import { durationText } from '../trace/number-text.ts';
+import type { CliContext } from './cli-context.ts';
+import { argsSummary, oneLine } from './format.ts';
+import type { RunReporter } from './run-reporter.ts';
+import { TerminalOutput } from './terminal-output.ts';
+
+/** Not errors of the tool: it did not run, or not to its end. */
+const kinds: ReadonlySet<string | null> = new Set(['denied', 'blocked', 'aborted']);
+
+/** The kind says what happened; what the model was told says why. */
+function failureText({ error, result }: EventOf<'ToolCallCompleted'>): string {
+  if (!kinds.has(error)) return `failed: ${oneLine(error ?? 'no reason given', 160)}`;
+  return `${error}: ${oneLine(resultText(result), 160)}`;
+}
+
+/**
+ * The answer on stdout, all else on stderr. Streamed, every text comes as it is made; else only what turned out to be
+ * an answer, whole, so that a pipe never holds text that was taken back or that only went along with a tool call.
+ */
+export class TextReporter implements RunReporter {
+  readonly #context: CliContext;
+  readonly #output: TerminalOutput;
+  readonly #isStreamed: boolean;
+  /** Messages of which text is on the screen. */
+  readonly #shown: Set<string> = new Set();
+  readonly #running: Map<string, { readonly tool: string; readonly args: string }> = new Map();
+  /** Whole texts that may yet turn out to go along with calls, by step. */
+  readonly #held: Map<number, string> = new Map();
+  #hasText = false;
+
+  constructor(context: CliContext, { isStreamed }: { readonly isStreamed: boolean }) {
+    this.#context = context;
+    this.#output = new TerminalOutput(context);
+    this.#isStreamed = isStreamed;
+  }
+
+  note(line?: string): void {
+    this.#output.note(line);
+  }
+
+  rest(): void {
+    this.#output.status('');
+    for (const text of this.#held.values()) this.#whole(text);
+    this.#held.clear();
+    this.#output.endLine();
+  }
+
+  event(event: AgentEvent): void {
+    // the words of an agent behind a tool are for the agent that called it
+    const isRoot = event.parentAgentId === null;
+    switch (event.type) {
+      case 'AgentStepStarted':
+        return this.#output.status(`step ${event.stepNumber}`);
+      case 'StreamChunk':
+        return isRoot ? this.#chunk(event) : undefined;
+      case 'StreamDiscarded':
+        return isRoot ? this.#discarded() : undefined;
+      case 'MessageAdded':
+        return isRoot && event.role === 'assistant' ? this.#message(event) : undefined;
+      case 'AgentStepCompleted':
+        return isRoot ? this.#stepCompleted(event) : undefined;
+      case 'StepFailed':
+        return this.#stepFailed(event);
+      case 'ToolCallStarted':
+        if (isRoot) this.#aside();
+        return this.#toolStarted(event);
+      case 'ToolApprovalRequested':
+        return isRoot ? this.#aside() : undefined;
+      case 'ToolCallCompleted':
+        return this.#toolCompleted(event, isRoot);
+      default:
+        return undefined;
+    }
+  }
+
+  #chunk({ messageId, content }: EventOf<'StreamChunk'>): void {
+    if (!this.#isStreamed) return;
+    if (!this.#shown.has(messageId)) this.#gap();
+    this.#shown.add(messageId);
+    this.#output.text(content);
+  }
+
+  #discarded(): void {
+    if (!this.#isStreamed) return;
+    const { paintNote } = this.#context;
+    this.#output.note(paintNote('dim', '  (the text above was cut off and does not count)'));
+  }
+
+  #message({ messageId, content, stepNumber }: EventOf<'MessageAdded'>): void {
+    if (!this.#isStreamed) this.#held.set(stepNumber, content);
+    else if (!this.#shown.has(messageId)) this.#whole(content);
+    else this.#output.endLine();
+    this.#shown.add(messageId);
+  }
+
+  #stepCompleted({ stepNumber, hasToolCalls }: EventOf<'AgentStepCompleted'>): void {
+    const text = this.#held.get(stepNumber);
+    if (hasToolCalls) this.#aside();
+    this.#held.delete(stepNumber);
+    if (text !== undefined && !hasToolCalls) this.#whole(text);
+  }
+
+  /** Text that goes along with calls is no answer. */
+  #aside(): void {
+    for (const text of this.#held.values())
+      if (text.trim() !== '')
+        this.#output.note(this.#context.paintNote('dim', `  ${oneLine(text, 100)}`));
+    this.#held.clear();
+  }
+
+  #stepFailed({ error, attempt, waitMs }: EventOf<'StepFailed'>): void {
+    const { paintNote } = this.#context;
+    const wait = waitMs > 0 ? `; next try in ${durationText(waitMs)}` : '';
+    const tries = attempt > 1 ? `, try ${attempt}` : '';
+    this.#output.note(
+      `  ${paintNote('yellow', '!')} model call failed (${error.type}${tries}): ${oneLine(error.message, 160)}${wait}`,
+    );
+    this.#output.status(waitMs > 0 ? `waits ${durationText(waitMs)}` : '');
+  }
+
+  #toolStarted({ toolCallId, tool, args }: EventOf<'ToolCallStarted'>): void {
+    this.#running.set(toolCallId, { tool, args: argsSummary(args) });
+    this.#showRunning();
+  }
+
+  #toolCompleted(event: EventOf<'ToolCallCompleted'>, isRoot: boolean): void {
+    const { tool, toolCallId, success, durationMs } = event;
+    const { paintNote } = this.#context;
+    const args = this.#running.get(toolCallId)?.args ?? argsSummary(event.args);
+    this.#running.delete(toolCallId);
+    const mark = success ? paintNote('green', '✓') : paintNote('red', '✗');
+    const result = success ? 'ok' : failureText(event);
+    this.#output.note(
+      [
+        `${isRoot ? '' : '  '}  ${mark} ${oneLine(tool, 80)}`,
+        args === '' ? '' : ` ${paintNote('dim', args)}`,
+        `  ${paintNote('dim', durationText(durationMs))}  ${success ? paintNote('dim', result) : result}`,
+      ].join(''),
+    );
+    this.#showRunning();
+  }
+
+  #showRunning(): void {
+    this.#output.status([...this.#running.values()].map(({ tool }) => tool).join(', '));
+  }
+
+  #whole(text: string): void {
+    if (text === '') return;
+    this.#gap();
+    this.#output.text(text);
+    this.#output.endLine();
+  }
+
+  /** An empty line between two texts. */
+  #gap(): void {
+    this.#output.endLine();
+    if (this.#hasText) this.#output.text('\n');
+    this.#hasText = true;
+  }
+}

@@ -1,0 +1,101 @@
+import type { ReactElement } from 'react';
+import type { ContinuationOutcomeJSON } from '../../continuation/outcome.ts';
+import { stopSentence } from '../../trace/stop-sentence.ts';
+import type { StopSentence, Trace } from '../../trace/trace.ts';
+import { decisiveEvaluation } from '../../trace/evaluations.ts';
+import type { TraceViewProps } from '../contract.ts';
+import { Glyph, type GlyphName } from '../glyphs.tsx';
+import { StopBanner } from '../stop-banner.tsx';
+import type { TraceRow } from './trace-rows.ts';
+
+/** What all the voices came to: the banner with its button where the run stands, a sentence elsewhere. */
+export function OutcomePanel({
+  row,
+  view,
+}: {
+  readonly row: TraceRow;
+  readonly view: TraceViewProps;
+}): ReactElement | null {
+  const { trace } = view;
+  const says = row.outcome?.decision ?? 'open';
+  if (row.isLast && trace.stop)
+    return (
+      <div className="outcome-panel" data-says={says}>
+        <StopBanner
+          stop={answerable(trace.stop, trace.status)}
+          status={trace.status}
+          reason={row.outcome?.stopReason ?? null}
+          resolvedBy={row.outcome?.resolvedBy ?? null}
+          grantState={view.grantState}
+          onGrant={view.onGrant}
+          onResume={view.onResume}
+          onNewMessage={view.onNewMessage}
+        />
+      </div>
+    );
+  if (!row.outcome) return null;
+  return (
+    <div className="outcome-panel" data-says={says}>
+      <Sentence outcome={row.outcome} />
+    </div>
+  );
+}
+
+/** People answer in the chat, where what they decide about is. */
+const answerable = (stop: StopSentence, status: Trace['status']): StopSentence =>
+  status === 'paused' && stop.action === null
+    ? { ...stop, action: { kind: 'message', label: 'Answer in the chat' } }
+    : stop;
+
+function Sentence({ outcome }: { readonly outcome: ContinuationOutcomeJSON }): ReactElement {
+  const why = decisiveEvaluation(outcome)?.reason ?? 'no criterion was asked';
+  if (outcome.shouldContinue)
+    return (
+      <Said glyph="request" tone="went">
+        <p>
+          <b>Went on because</b> {why}.
+        </p>
+        <p className="banner-meta">
+          <span>
+            {outcome.decision === 'request' ? 'requested by' : 'allowed by'}{' '}
+            <code>{outcome.resolvedBy}</code>
+          </span>
+        </p>
+      </Said>
+    );
+  // it stands still no more: somebody has given what it lacked
+  const stop = stopSentence({ status: 'stopped', outcome });
+  return (
+    <Said glyph="stopped" tone="neutral">
+      <p>
+        <b>Stopped because</b> {stop?.because ?? why}. More was granted, and it went on with the
+        next step.
+      </p>
+      <p className="banner-meta">
+        <code>{outcome.stopReason}</code>
+        <span>
+          decided by <code>{outcome.resolvedBy}</code>
+        </span>
+      </p>
+    </Said>
+  );
+}
+
+function Said({
+  glyph,
+  tone,
+  children,
+}: {
+  readonly glyph: GlyphName;
+  readonly tone: string;
+  readonly children: ReactElement[];
+}): ReactElement {
+  return (
+    <section className="banner" data-tone={tone} aria-label="Verdict">
+      <span className="banner-glyph">
+        <Glyph name={glyph} />
+      </span>
+      <div className="banner-words">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
+import type { BroadcastStatus } from '../agent/agent-status.ts';
+import type { Grants } from '../continuation/grants.ts';
+import { useAgentSession, type AgentSession } from '../react/use-agent-session.ts';
+import type { SessionDetail } from '../server/api.ts';
+import type { Trace } from '../trace/trace.ts';
+import { SourceError } from '../ui/sources/source-error.ts';
+import type { Api } from './api-client.ts';
+import { problemOf, type ApiProblem } from './api-problem.ts';
+import type { GrantState } from './contract.ts';
+import { withNews } from './news-source.ts';
+import { useDetail } from './use-detail.ts';
+import { useGrant } from './use-grant.ts';
+import { useTrace } from './use-trace.ts';
+
+/** Everything the console knows of the open session, and what can be done with it. */
+export interface ActiveSession {
+  readonly session: AgentSession;
+  readonly detail: SessionDetail | null;
+  /** As live as it is known. */
+  readonly status: BroadcastStatus;
+  /** Of the newest execution. */
+  readonly trace: Trace | null;
+  /** Of the chosen execution; the newest where none is chosen. */
+  readonly chosen: Trace | null;
+  /** Why there is nothing to show: not found, signed out, no server. */
+  readonly problem: ApiProblem | null;
+  readonly grantState: GrantState;
+  readonly grant: (grant: Grants | null) => void;
+  readonly fetchRef: (ref: string) => Promise<unknown>;
+  readonly earlier: () => void;
+  /** Connects and reads again at once. */
+  readonly retry: () => void;
+}
+
+export interface DeskOptions {
+  /** Of which the trace is wanted; null for the newest. */
+  readonly execution: string | null;
+  /** What is known before the first answer, such as from the request that made the session. */
+  readonly known?: SessionDetail | null;
+}
+
+/** What no envelope tells, such as how long a wait has lasted, is read so often while it works. */
+const workingMs = 2_000;
+
+export function useActiveSession(
+  api: Api,
+  sessionId: string | null,
+  { execution, known = null }: DeskOptions,
+): ActiveSession {
+  const [round, setRound] = useState(0);
+  const [news, hear] = useReducer((count: number) => count + 1, 0);
+  const live = useMemo(() => {
+    if (sessionId === null) return null;
+    const { source, actions } = api.live(sessionId);
+    return { source: withNews(source, hear, round), actions };
+  }, [api, sessionId, round]);
+  const session = useAgentSession(live ?? { source: null });
+  const { executionId } = session.state;
+  const status = executionId === null ? null : session.status;
+  const stamp = [round, status, executionId, session.stop?.timestamp, session.approvals.length];
+  const { detail, problem } = useDetail(api, sessionId, stamp.join(), known);
+  const shownStatus = status ?? detail?.status ?? 'idle';
+
+  const [ticks, tick] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    if (shownStatus !== 'processing') return;
+    const timer = setInterval(tick, workingMs);
+    return () => clearInterval(timer);
+  }, [shownStatus]);
+  const newest = useTrace(api, {
+    sessionId,
+    execution: null,
+    news: [news, ticks, ...stamp].join(),
+  });
+  const isOther =
+    execution !== null && newest.trace !== null && execution !== newest.trace.executionId;
+  const other = useTrace(api, { sessionId: isOther ? sessionId : null, execution, news: '' });
+
+  const { grantState, grant } = useGrant({
+    sessionId,
+    stoppedAt: session.stop?.timestamp ?? null,
+    resume:
+      detail?.phase === 'parked' && sessionId !== null
+        ? () => api.retry(sessionId)
+        : (live?.actions.resume ?? null),
+    hasMoved: async () =>
+      sessionId !== null && (await api.session(sessionId)).updatedAt !== detail?.updatedAt,
+  });
+
+  const { error } = session;
+  const refusal = SourceError.is(error) && error.isFinal ? error : null;
+  const retry = useCallback((): void => {
+    // a source that waits for its next try wakes up; one that was refused begins anew
+    if (refusal) setRound((count) => count + 1);
+    else dispatchEvent(new Event('online'));
+  }, [refusal]);
+  const fetchRef = useCallback(
+    (ref: string): Promise<unknown> => api.ref(sessionId ?? '', ref),
+    [api, sessionId],
+  );
+  return {
+    session,
+    detail,
+    status: shownStatus,
+    trace: newest.trace,
+    chosen: isOther ? other.trace : newest.trace,
+    problem:
+      (detail === null ? problem : null) ??
+      (refusal ? problemOf(refusal) : null) ??
+      (isOther ? other.problem : null),
+    grantState,
+    grant,
+    fetchRef,
+    earlier: isOther ? other.earlier : newest.earlier,
+    retry,
+  };
+}

@@ -1,0 +1,131 @@
+import { inTime, type Aborts } from '../../in-time.ts';
+import { noAnswer, noConnection, isOfConnection } from './postgres-errors.ts';
+
+/** The part of a `pg` Pool that the store uses. */
+export interface PoolLike {
+  connect(): Promise<PoolClientLike>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  end(): Promise<void>;
+  /** Read for `max`, the most connections at a time. */
+  readonly options?: { readonly max?: number };
+}
+
+export interface PoolClientLike extends Pick<PoolLike, 'on' | 'removeListener'> {
+  query(query: PoolQuery): Promise<{ readonly rows: readonly unknown[] }>;
+  release(destroy?: boolean): void;
+}
+
+export interface PoolQuery {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+/** Runs one statement and gives its rows. */
+export type RunQuery = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** How long things may take. */
+export interface Deadlines {
+  /** To be given a connection, a new one where there is none. */
+  readonly connectMs: number;
+  /** For each statement. */
+  readonly statementMs: number;
+  /** Called when the store is closed meanwhile. */
+  readonly aborts: Aborts;
+}
+
+/** Sends one statement, on the connection it is given to. */
+export type Send = (query: PoolQuery) => Promise<readonly unknown[]>;
+
+/**
+ * Lends a connection for some statements. One that gives no answer in time is destroyed, never given back: what it was
+ * asked may still happen, and nobody may read its answer for that of another question.
+ */
+export async function onClient<T>(
+  pool: PoolLike,
+  { connectMs, statementMs, aborts }: Deadlines,
+  work: (send: Send) => Promise<T>,
+): Promise<T> {
+  const client = await connected(pool, connectMs, aborts);
+  client.on('error', ignore); // a query that waits hears of it too
+  const late = (): Error => noAnswer(statementMs);
+  const send: Send = async (query) =>
+    (await inTime(client.query(query), statementMs, late, aborts)).rows;
+  try {
+    const result = await work(send);
+    client.removeListener('error', ignore);
+    client.release();
+    return result;
+  } catch (error) {
+    const isBroken = isOfConnection(error);
+    if (!isBroken) client.removeListener('error', ignore);
+    client.release(isBroken);
+    throw error;
+  }
+}
+
+/** One that comes too late goes back to the pool. */
+async function connected(pool: PoolLike, ms: number, aborts: Aborts): Promise<PoolClientLike> {
+  const connecting = pool.connect();
+  try {
+    return await inTime(connecting, ms, () => noConnection(ms), aborts);
+  } catch (error) {
+    connecting.then((client) => client.release()).catch(ignore);
+    throw error;
+  }
+}
+
+/**
+ * Read committed, whatever the server's default is: what follows a lock must see what was written before it. A server
+ * that hears nothing more ends the transaction by itself, and with it the locks.
+ */
+export async function inTransaction<T>(
+  pool: PoolLike,
+  deadlines: Deadlines,
+  settings: readonly string[],
+  work: (run: RunQuery) => Promise<T>,
+): Promise<T> {
+  const { statementMs } = deadlines;
+  const begin = [
+    'begin isolation level read committed',
+    `set local idle_in_transaction_session_timeout = ${Math.ceil(statementMs)}`,
+    ...settings,
+  ];
+  return onClient(pool, deadlines, async (send) => {
+    await send({ text: begin.join('; ') });
+    try {
+      const result = await work(
+        async <Row>(text: string, values: readonly unknown[] = []) =>
+          (await send({ text, values: [...values] })) as Row[],
+      );
+      await send({ text: 'commit' });
+      return result;
+    } catch (error) {
+      if (!isOfConnection(error)) await send({ text: 'rollback' });
+      throw error;
+    }
+  });
+}
+
+export const ignore = (): void => {};
+
+const names = new Map<string, string>();
+
+/** The same for the same text, so that stores that share a connection share its statements. */
+export function statementName(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = `onward_${fingerprint(text).toString(36)}_${text.length.toString(36)}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+/** FNV-1a, in 32 bits. */
+export function fingerprint(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++)
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,0 +1,239 @@
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { address, open, query, schema, server } from '../../../../test/setup/postgres-stores.ts';
+import { postgresProxy, type PostgresProxy } from '../../../../test/setup/postgres-proxy.ts';
+import {
+  command,
+  fresh,
+  leaseOf,
+  makeHarness,
+  message,
+} from '../../../testing/store-contract/store-harness.ts';
+import type { SessionStore } from '../../session-store.ts';
+import type { PostgresStoreOptions } from './index.ts';
+
+let proxy: PostgresProxy;
+beforeEach(async () => {
+  await open().find('x'); // the tables are there
+  proxy = await postgresProxy(address());
+});
+afterEach(() => proxy.close());
+
+const STATEMENT_MS = 400;
+const behind = (options: PostgresStoreOptions = {}): SessionStore =>
+  open({ connectionString: proxy.url, statementTimeoutMs: STATEMENT_MS, ...options });
+
+const isCommit = /revision = s\.revision \+ 1/;
+const isClaim = /nextval/;
+const isRenewal = /skip locked/;
+const isFind = /"isLeased".*where s\.id = \$1$/s;
+
+async function took(work: Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work.catch(() => {});
+  return performance.now() - from;
+}
+
+describe('a commit whose answer does not come', () => {
+  it.each([
+    ['is cut off before it arrives', 'cut'],
+    ['is carried out, and the connection breaks', 'lose'],
+    ['does not arrive, and the connection falls silent', 'silence'],
+    ['is carried out, and the connection falls silent', 'swallow'],
+  ] as const)('%s: it rejects in time, and the same commit is written once', async (_, effect) => {
+    const store = behind();
+    const { id, next } = await makeHarness(store, 60).held();
+    proxy.arm({ effect, on: isCommit });
+    const commit = next({ messages: [message(0)] });
+    const from = performance.now();
+    await expect(store.commit(commit)).rejects.toMatchObject({ code: 'store_failed' });
+    expect(performance.now() - from).toBeLessThan(5 * STATEMENT_MS);
+    expect(await store.commit(commit)).toMatchObject({ phase: 'open' });
+    expect(await store.commit(commit)).toMatchObject({ phase: 'open' });
+    expect(await store.messages(id, '')).toEqual([message(0)]);
+    expect(await store.find(id)).toMatchObject({ revision: 1 });
+  });
+
+  it('that reaches the server late is refused: the one that was sent again counts', async () => {
+    const store = behind();
+    const { id, next, commit } = await makeHarness(store, 60).held();
+    const first = next({ messages: [message(0)] });
+    await commit({ messages: [message(0)] });
+    await commit({ messages: [message(1)] });
+    expect(await open().commit(first)).toMatchObject({ phase: 'open' });
+    expect(await store.messages(id, '')).toEqual([message(0), message(1)]);
+  });
+});
+
+describe('a connection that falls silent', () => {
+  it('is never used again: reads are answered on another one', async () => {
+    const store = behind();
+    const { id } = await makeHarness(store, 60).idle();
+    proxy.arm({ effect: 'silence', on: isFind });
+    expect(await store.find(id)).toMatchObject({ id });
+    proxy.arm({ effect: 'swallow', on: isFind });
+    expect(await store.find(id)).toMatchObject({ id });
+  });
+
+  it('is thought of all that lie idle: after one of them the others are not tried', async () => {
+    const store = behind();
+    await Promise.all(Array.from({ length: 10 }, () => store.find('x')));
+    expect(proxy.connections).toBeGreaterThan(5);
+    proxy.silenceAll();
+    expect(await store.find('x')).toBeNull();
+    expect(await took(store.list({ limit: 1 }))).toBeLessThan(STATEMENT_MS);
+    expect(await makeHarness(store, 60).idle()).toMatchObject({ agent: 'support' });
+  });
+
+  it('keeps nothing waiting: a stop request reaches the store', async () => {
+    const store = behind();
+    const { id } = await makeHarness(store, 60).held();
+    proxy.silenceAll();
+    expect(await store.request(id, { stop: 'enough' })).toBe('open');
+    expect(await store.find(id)).toMatchObject({ stopReason: 'enough' });
+  });
+
+  it('does not keep the store from closing', async () => {
+    const store = behind({ statementTimeoutMs: 60_000 });
+    const { id, next } = await makeHarness(store, 60).held();
+    proxy.arm({ effect: 'silence', on: isCommit });
+    const lost = store.commit(next({ messages: [message(0)] })).catch((error: unknown) => error);
+    await expect.poll(() => proxy.statements.some((text) => isCommit.test(text))).toBe(true);
+    const waiting = store.request(id, { stop: 'behind it' }).catch((error: unknown) => error);
+    expect(await took(store.close())).toBeLessThan(9_000);
+    expect(await lost).toMatchObject({ code: 'store_failed' });
+    expect(await waiting).toMatchObject({ code: 'store_failed' });
+  }, 15_000);
+
+  it('while it is opened rejects in time, and the next call opens a new one', async () => {
+    const own = behind({ connectTimeoutMs: 300 });
+    proxy.refuse();
+    await expect(own.find('x')).rejects.toMatchObject({ code: 'store_failed' });
+    proxy.accept();
+    expect(await own.find('x')).toBeNull();
+  });
+});
+
+describe('a renewal', () => {
+  it('whose answer is swallowed is sent again on another connection', async () => {
+    const store = behind();
+    const lease = await makeHarness(store, 60).held();
+    proxy.arm({ effect: 'swallow', on: isRenewal });
+    const { worker } = lease;
+    const renewed = await store.renew({ worker, ttlMs: 1_500, leases: [leaseOf(lease)] });
+    expect(renewed).toMatchObject([{ sessionId: lease.id }]);
+  });
+
+  it.each([
+    ['its own', () => behind({ poolSize: 2, statementTimeoutMs: 5_000 })],
+    ['a shared', () => open({ pool: sharedPool(2), statementTimeoutMs: 5_000 })],
+  ])(
+    'waits neither for a locked row, nor for work that keeps all other connections of %s pool',
+    async (_whose, opened) => {
+      const store = opened();
+      const harness = makeHarness(store, 60);
+      const worker = fresh('wrk');
+      const leases = [await harness.held({ worker }), await harness.held({ worker })];
+      const [locked, other] = leases as [(typeof leases)[0], (typeof leases)[0]];
+      const busy = [await harness.idle(), await harness.idle()];
+      const client = await lock(locked.id, ...busy.map(({ id }) => id));
+      try {
+        const pending = busy.map(({ id }) => store.accept(id, command(), { phases: ['idle'] }));
+        const renewal = { worker, ttlMs: 60_000, leases: leases.map(leaseOf) };
+        const from = performance.now();
+        const renewed = await store.renew(renewal);
+        expect(performance.now() - from).toBeLessThan(2_500);
+        expect(renewed).toHaveLength(2);
+        expect(renewed.find(({ sessionId }) => sessionId === other.id)).not.toHaveProperty(
+          'isBusy',
+        );
+        expect(renewed.find(({ sessionId }) => sessionId === locked.id)).toMatchObject({
+          isBusy: true,
+          token: locked.token,
+        });
+        expect(await store.signals(worker)).toHaveLength(2);
+        await client.unlock();
+        await Promise.all(pending);
+        for (const lease of await store.renew(renewal)) expect(lease).not.toHaveProperty('isBusy');
+      } finally {
+        await client.unlock();
+      }
+    },
+  );
+});
+
+describe('a row that stays locked', () => {
+  it('costs its own session alone, and its statements give up before their connections do', async () => {
+    const store = open({ poolSize: 2, statementTimeoutMs: 1_000 });
+    const harness = makeHarness(store, 60);
+    const [locked, free] = [await harness.idle(), await harness.idle()];
+    const client = await lock(locked.id);
+    try {
+      const sends = Array.from({ length: 6 }, () =>
+        store.accept(locked.id, command(), { phases: ['idle'] }).catch((error: unknown) => error),
+      );
+      const from = performance.now();
+      await store.accept(free.id, command(), { phases: ['idle'] });
+      expect(performance.now() - from).toBeLessThan(600);
+      expect(await sends[0]).toMatchObject({ code: 'store_failed', details: { code: '55P03' } });
+      // a claim of it is not an error: it cannot be had
+      await client.unlock();
+      await Promise.all(sends);
+    } finally {
+      await client.unlock();
+    }
+  });
+
+  it('cannot be deleted, and that is said before a statement over many rows would give up', async () => {
+    const store = open({ statementTimeoutMs: 500 });
+    const { id } = await makeHarness(store, 60).idle();
+    const client = await lock(id);
+    await expect(store.delete(id)).rejects.toMatchObject({ details: { code: '55P03' } });
+    await client.unlock();
+    expect(await store.delete(id)).toBe(true);
+  });
+
+  it('cannot be claimed', async () => {
+    const store = open({ statementTimeoutMs: 500 });
+    const { id } = await makeHarness(store, 60).open();
+    const client = await lock(id);
+    expect(await store.claim(id, { worker: 'w', ttlMs: 1_000 })).toBeNull();
+    await client.unlock();
+    expect(await store.claim(id, { worker: 'w', ttlMs: 1_000 })).toMatchObject({ id });
+  });
+});
+
+describe('a claim whose answer is lost', () => {
+  it.each(['lose', 'swallow'] as const)('(%s) is found by its worker', async (effect) => {
+    const store = behind();
+    const { id } = await makeHarness(store, 60).open();
+    proxy.arm({ effect, on: isClaim });
+    const claim = store.claim(id, { worker: 'w', ttlMs: 60_000 });
+    await expect(claim).rejects.toMatchObject({ code: 'store_failed' });
+    expect(await store.find(id)).toMatchObject({ worker: 'w', isLeased: true });
+  });
+});
+
+/** A pool that the program has made, for itself too. */
+function sharedPool(max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: server.url, max });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+/** Locks rows as a transaction of another program would. */
+async function lock(...ids: readonly string[]): Promise<{ unlock(): Promise<void> }> {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  await client.query('begin');
+  await client.query(`select from "${schema}".sessions where id = any($1) for update`, [ids]);
+  let isLocked = true;
+  const unlock = async (): Promise<void> => {
+    if (!isLocked) return;
+    isLocked = false;
+    await client.end();
+    await query('select 1');
+  };
+  onTestFinished(unlock);
+  return { unlock };
+}

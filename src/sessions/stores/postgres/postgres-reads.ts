@@ -1,0 +1,139 @@
+import type {
+  AgentRow,
+  BlobRow,
+  CallRow,
+  EventRow,
+  MessageRow,
+  SessionPhase,
+  SessionRow,
+  StepRow,
+} from '../../session-rows.ts';
+import type { RowRange, SessionStore } from '../../session-store.ts';
+import type { Database } from './postgres-pool.ts';
+
+type Reads = Pick<
+  SessionStore,
+  'find' | 'list' | 'messages' | 'steps' | 'agents' | 'calls' | 'events' | 'blobs'
+>;
+
+const status = `case s.phase when 'open' then 'in_progress' when 'parked' then 'failed' else s.status end`;
+
+/** A {@link SessionRow}, of a table that is called `s`. */
+export const sessionColumns: string = `s.id, s.owner, s.agent, ${status} as status, s.phase,
+  s.execution_id as "executionId", s.head, s.revision, s.token::float8 as token, s.worker,
+  s.worker is not null and s.leased_until > clock_timestamp() as "isLeased",
+  s.stop_reason as "stopReason", s.pause_reason as "pauseReason",
+  s.message_count as "messageCount", s.step_count as "stepCount", s.seq,
+  s.tries, s.deaths, s.quarantined as "isQuarantined", s.error, s.parked_at as "parkedAt",
+  s.close_reason as "closeReason", s.requires,
+  s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+
+const callColumns =
+  'execution_id as "executionId", call_id as "callId", tool, state, token::float8 as token, starts, answer, result';
+
+const phases: readonly SessionPhase[] = ['idle', 'open', 'paused', 'parked'];
+const checkedPhase = (phase: SessionPhase): SessionPhase =>
+  phases.find((known) => known === phase) ?? 'idle';
+
+const MOST = 2 ** 31 - 1;
+/** What fits into an `integer` of the server, which is more than there are rows. */
+export const integer = (value: number): number => Math.max(-MOST, Math.min(MOST, value));
+
+export function sessionReads(db: Database, schema: string): Reads {
+  const newest = async <Row>(
+    table: 'messages' | 'steps',
+    columns: string,
+    [sessionId, agentId]: readonly [string, string],
+    { before = MOST, from = 0, limit = MOST }: RowRange,
+    [column, value]: readonly [string, string | undefined],
+  ): Promise<Row[]> => {
+    const values = [sessionId, agentId, integer(from), integer(before), integer(limit)];
+    const rows = await db.read<Row>(
+      `read ${table}`,
+      `select agent_id as "agentId", position, ${columns} from ${schema}.${table}
+      where session_id = $1 and agent_id = $2 and position >= $3 and position < $4
+        ${value === undefined ? '' : `and ${column} = $6`} ${isMarked(value) ? `and ${column} = '${value}'` : ''}
+      order by position desc limit $5`,
+      value === undefined ? values : [...values, value],
+    );
+    return rows.toReversed();
+  };
+
+  /** Written out too, so that the small indexes of these fit. */
+  const isMarked = (value: string | undefined): boolean => value === 'user' || value === 'system';
+  const isOpenCall = (state: string): boolean => state === 'waiting' || state === 'decided';
+
+  return {
+    async find(sessionId) {
+      if (sessionId.includes('\0')) return null; // the server would call it an error
+      const [row] = await db.read<SessionRow>(
+        'find a session',
+        `select ${sessionColumns} from ${schema}.sessions s where s.id = $1`,
+        [sessionId],
+      );
+      return row ?? null;
+    },
+    list({ owner, status: wanted, phase, agent, notAgents, limit, after }) {
+      const values: unknown[] = [integer(limit)];
+      const clauses = ['true'];
+      const bind = (value: unknown): string => `$${values.push(value)}`;
+      if (owner !== undefined) clauses.push(`s.owner = ${bind(owner)}`);
+      if (agent !== undefined) clauses.push(`s.agent = ${bind(agent)}`);
+      if (notAgents !== undefined) clauses.push(`s.agent <> all(${bind(notAgents)}::text[])`);
+      // written out, so that the small indexes of these fit
+      if (phase !== undefined) clauses.push(`s.phase = '${checkedPhase(phase)}'`);
+      if (wanted !== undefined) clauses.push(`${status} = ${bind(wanted)}`);
+      if (after)
+        clauses.push(`(s.updated_at, s.id) < (${bind(after.updatedAt)}, ${bind(after.id)})`);
+      return db.read<SessionRow>(
+        'list sessions',
+        `select ${sessionColumns} from ${schema}.sessions s where ${clauses.join(' and ')}
+        order by s.updated_at desc, s.id desc limit $1`,
+        values,
+      );
+    },
+
+    messages: (sessionId, agentId, range = {}) =>
+      newest<MessageRow>('messages', 'role, body', [sessionId, agentId], range, [
+        'role',
+        range.role,
+      ]),
+    steps: (sessionId, agentId, range = {}) =>
+      newest<StepRow>(
+        'steps',
+        'execution_id as "executionId", body, mark',
+        [sessionId, agentId],
+        range,
+        ['execution_id', range.executionId],
+      ),
+    agents: (sessionId, executionId) =>
+      db.read<AgentRow>(
+        'read agents',
+        `select agent_id as "agentId", execution_id as "executionId", call_id as "callId", head,
+          message_count as "messageCount", step_count as "stepCount" from ${schema}.agents
+        where session_id = $1 and execution_id = $2 order by agent_id`,
+        [sessionId, executionId],
+      ),
+    calls: (sessionId, executionId, filter) =>
+      db.read<CallRow>(
+        'read calls',
+        `select ${callColumns} from ${schema}.calls where session_id = $1 and execution_id = $2
+        and ${'state' in filter ? `state = $3 ${isOpenCall(filter.state) ? `and state = '${filter.state}'` : ''}` : 'call_id = any($3::text[])'} order by call_id`,
+        [sessionId, executionId, 'state' in filter ? filter.state : filter.callIds],
+      ),
+    events: (sessionId, executionId, { after, limit }) =>
+      db.read<EventRow>(
+        'read events',
+        `select execution_id as "executionId", seq, type, body from ${schema}.events
+        where session_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`,
+        [sessionId, executionId, integer(after), integer(limit)],
+      ),
+    blobs: (sessionId, hashes) =>
+      db.read<Omit<BlobRow, 'scope'>>(
+        'read large values',
+        `select distinct on (hash) hash, body from ${schema}.blobs
+        where session_id = $1 and hash = any($2::text[]) order by hash, scope`,
+        [sessionId, hashes],
+      ),
+  };
+}

@@ -1,0 +1,163 @@
+import { AgentError } from '../../../errors/agent-error.ts';
+import { uuid } from '../../../ids.ts';
+import type { NewSessionRow } from '../../session-rows.ts';
+import { bootId, machineMs } from '../machine-time.ts';
+import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
+import { COPY_LEASE_MS } from './sqlite-remains.ts';
+import { bytesOf, history, NOW } from './sqlite-rows.ts';
+import { insertion } from './sqlite-sessions.ts';
+import { SLICE_ROWS, type SizedRow, Slice } from './sqlite-slice.ts';
+
+/** A fork that is not done: what is copied so far is under a key that no session has. */
+export interface Copying {
+  readonly fork: string;
+  readonly source: number;
+  readonly key: number;
+  readonly era: number;
+  readonly table: number;
+  readonly place: number;
+}
+
+export interface SqliteFork {
+  /**
+   * Copies as many rows as fit into a slice; the session is there from the last one on. False as the store's `fork`:
+   * what was copied by then remains.
+   */
+  copy(fromId: string, row: NewSessionRow, copying: Copying | null): boolean | Copying;
+}
+
+interface PlacedRow extends SizedRow {
+  readonly place: number;
+}
+
+/** Copies a session into a new one in short transactions; see {@link Copying}. */
+export function forks(db: SqliteDatabase): SqliteFork {
+  const insert = insertion(db);
+  const findKey = db.prepare('SELECT key FROM sessions WHERE id = ?');
+  const begin = db.prepare(
+    `INSERT INTO remains (key, fork, lease_boot, lease_end) SELECT 1 + max(ifnull((SELECT max(key) FROM sessions), 0),
+     ifnull((SELECT max(key) FROM remains), 0)), ?, '${bootId}', ? RETURNING key, ${NOW} AS era`,
+  );
+  const addEra = db.prepare('INSERT INTO eras (session, era) VALUES (?, ?)');
+  const renew = db.prepare('UPDATE remains SET lease_end = ? WHERE key = ? AND fork = ?');
+  const abandon = db.prepare('UPDATE remains SET fork = NULL WHERE key = ? AND fork = ?');
+  const end = db.prepare('DELETE FROM remains WHERE key = ?');
+  const ofRoot = (table: string, count: string): string =>
+    `${history(table, '?1')} AND agent_id = '' AND position < ${count}`;
+  const place = (table: string, columns: readonly string[]): string =>
+    `SELECT ${table}.rowid AS row, ${bytesOf(columns)} AS bytes, position AS place FROM`;
+  // a prune may drop steps of the source meanwhile, and the large values of those after them: therefore large values are
+  // copied first, and the newest steps before older ones. What is kept is whole, as after the prune
+  const copies: readonly {
+    readonly start: number;
+    readonly next: SqliteStatement;
+    readonly copy: SqliteStatement;
+  }[] = [
+    {
+      start: 0,
+      next: db.prepare(
+        `SELECT rowid AS row, rowid AS place, ${bytesOf(['body'])} AS bytes FROM blobs WHERE rowid IN (
+         SELECT rowid FROM blobs WHERE session = ?1 AND rowid > ?2
+         AND (scope = '' OR scope IN (SELECT execution_id FROM ${ofRoot('steps', '?4')}))
+         ORDER BY rowid LIMIT ${SLICE_ROWS}) AND ?3 = ?3 ORDER BY rowid`,
+      ),
+      copy: db.prepare(
+        `INSERT INTO blobs (session, scope, hash, body)
+         SELECT ?1, scope, hash, body FROM blobs WHERE rowid = ?2 AND ?3 = ?3`,
+      ),
+    },
+    {
+      start: -1,
+      next: db.prepare(
+        `${place('messages', ['body'])} ${ofRoot('messages', '?3')} AND position > ?2 AND ?4 = ?4
+         ORDER BY era, position LIMIT ${SLICE_ROWS}`,
+      ),
+      copy: db.prepare(
+        `INSERT INTO messages (session, era, agent_id, position, role, body)
+         SELECT ?1, ?3, agent_id, position, role, body FROM messages WHERE rowid = ?2`,
+      ),
+    },
+    {
+      start: Number.MAX_SAFE_INTEGER,
+      next: db.prepare(
+        `${place('steps', ['body', 'mark'])} ${ofRoot('steps', '?4')} AND position < ?2 AND ?3 = ?3
+         ORDER BY era DESC, position DESC LIMIT ${SLICE_ROWS}`,
+      ),
+      copy: db.prepare(
+        `INSERT INTO steps (session, era, agent_id, position, execution_id, body, mark)
+         SELECT ?1, ?3, agent_id, position, execution_id, body, mark FROM steps WHERE rowid = ?2`,
+      ),
+    },
+  ];
+  const copyExecutions = db.prepare(
+    `INSERT INTO executions (session, execution_id, content_hash)
+     SELECT ?, execution_id, content_hash FROM executions
+     WHERE session = ? AND execution_id IN (SELECT execution_id FROM ${history('steps', '?')})`,
+  );
+  const copyWaits = db.prepare(
+    // what was forked continues under another id
+    `INSERT OR IGNORE INTO waits (session, call_id, execution_id)
+     SELECT ?1, call_id, CASE WHEN execution_id = (SELECT execution_id FROM ${history('steps', '?1')}
+       ORDER BY era DESC, position DESC LIMIT 1) THEN ifnull(?3, execution_id) ELSE execution_id END
+     FROM waits WHERE session = ?2 AND execution_id IN (SELECT execution_id FROM ${history('steps', '?1')})`,
+  );
+  const keyOf = (sessionId: string): number | undefined =>
+    (findKey.get(sessionId) as { key: number } | undefined)?.key;
+
+  const begun = (source: number): Copying => {
+    const fork = uuid();
+    const made = begin.get(fork, machineMs() + COPY_LEASE_MS) as { key: number; era: number };
+    addEra.run(made.key, made.era);
+    return { fork, source, ...made, table: 0, place: copies[0]?.start ?? 0 };
+  };
+
+  /** Null when every row is copied. */
+  function copyRows(copying: Copying, row: NewSessionRow): Copying | null {
+    const { source, key, era } = copying;
+    const slice = new Slice();
+    for (let table = copying.table; table < copies.length; table++) {
+      const { start, next, copy } = copies[table] as (typeof copies)[number]; // below its length
+      let place = table === copying.table ? copying.place : start;
+      for (;;) {
+        const rows = next.all(source, place, row.messageCount, row.stepCount) as PlacedRow[];
+        for (const found of rows) {
+          if (!slice.take(found.bytes)) return { ...copying, table, place };
+          copy.run(key, found.row, era);
+          ({ place } = found);
+        }
+        if (rows.length < SLICE_ROWS) break;
+      }
+    }
+    return null;
+  }
+
+  return {
+    copy(fromId, row, before) {
+      const source = keyOf(fromId);
+      const isPossible = source !== undefined && keyOf(row.id) === undefined;
+      if (!isPossible || (before && before.source !== source)) {
+        if (before) abandon.run(before.key, before.fork);
+        return false;
+      }
+      if (before) {
+        const renewed = renew.run(machineMs() + COPY_LEASE_MS, before.key, before.fork);
+        if (Number(renewed.changes) === 0) throw forgotten(row.id);
+      }
+      const copying = before ?? begun(source);
+      const left = copyRows(copying, row);
+      if (left) return left;
+      const { key, era } = copying;
+      copyExecutions.run(key, source, key);
+      copyWaits.run(key, source, row.executionId);
+      end.run(key);
+      return insert(row, key, era);
+    },
+  };
+}
+
+const forgotten = (id: string): AgentError =>
+  new AgentError(
+    'store_failed',
+    `The fork "${id}" was not made: the process stood still for more than ${COPY_LEASE_MS / 1000} s, and what it had copied is removed. Fork again.`,
+    { details: { id } },
+  );

@@ -1,0 +1,147 @@
+import type { Envelope } from '../broadcasting/envelope.ts';
+import { own } from '../json.ts';
+import { isForeign, type ReducerState } from './reducer-state.ts';
+import { hasHole } from './growing-text.ts';
+import { grown, newCall, type Delta, type LiveCall } from './live-calls.ts';
+import {
+  attemptKey,
+  discardsOf,
+  extended,
+  isOf,
+  isOver,
+  newText,
+  type Chunk,
+  type StreamedText,
+} from './streamed-text.ts';
+import { withEntries } from './log-window.ts';
+import { findInTurn, hasCall, turnOf, type MessageList } from './message-list.ts';
+import { trackOf, type LogSnapshot, type UiRun } from './log-snapshot.ts';
+
+/** Chunks and deltas are no part of the log: they lie over it until the log has what they foretell. */
+export function withChunk(before: ReducerState, chunk: Chunk): ReducerState {
+  if (isForeign(before, chunk.session_id) || chunk.payload.content === '') return before;
+  const known = own(before.texts, chunk.agent_id);
+  if (known && isOf(known, chunk)) return withText(before, known, extended(known, chunk));
+  const reducer = opened(before, chunk);
+  const fresh = beginning(reducer, chunk);
+  return fresh ? withText(reducer, known, extended(fresh, chunk)) : reducer;
+}
+
+/** The text that a chunk begins; null where it comes late. */
+function beginning({ log, texts, floors }: ReducerState, chunk: Chunk): StreamedText | null {
+  const { run, rows } = log.snapshot;
+  const fresh = newText(chunk);
+  if (run === null || isOver(fresh, run)) return null;
+  const known = own(texts, fresh.agentId);
+  if (known && (known.step > fresh.step || isNewer(known, fresh))) return null;
+  const discards = discardsOf(fresh, run);
+  if (fresh.counted === 'characters')
+    return discards.length > fresh.discards || hasRow(rows, fresh.messageId) ? null : fresh;
+  const next = discards.length === 0 ? 0 : own(floors, attemptKey(fresh));
+  if (next === undefined || chunk.payload.chunk_index < next) return null;
+  if (discards.some(({ at }) => at >= fresh.timestamp)) return null;
+  return hasRow(rows, fresh.messageId) ? null : { ...fresh, discards: discards.length, next };
+}
+
+/** Of the same attempt the text that was begun last counts, of others the one that was heard of last. */
+const isNewer = (known: StreamedText, fresh: StreamedText): boolean =>
+  known.messageId === fresh.messageId && known.attempt === fresh.attempt
+    ? known.discards > fresh.discards
+    : known.lastAt > fresh.lastAt;
+
+const withText = (
+  reducer: ReducerState,
+  before: StreamedText | undefined,
+  live: StreamedText,
+): ReducerState =>
+  live === before ? reducer : { ...reducer, texts: { ...reducer.texts, [live.agentId]: live } };
+
+/** The arguments of nested agents are not shown. */
+export function withDelta(before: ReducerState, delta: Delta): ReducerState {
+  if (isForeign(before, delta.session_id) || delta.parent_agent_id !== undefined) return before;
+  const reducer = opened(before, delta);
+  const known = reducer.calls.find(
+    ({ id, executionId }) =>
+      id === delta.payload.tool_call_id && executionId === delta.execution_id,
+  );
+  const next = grown(known ?? newCall(delta), delta);
+  if (next === known || (!known && isCallOver(next, reducer.log.snapshot))) return reducer;
+  return {
+    ...reducer,
+    calls: known
+      ? reducer.calls.map((call) => (call === known ? next : call))
+      : [...reducer.calls, next],
+  };
+}
+
+/** Calls that a client heard of from their middle stand where the worker has them. */
+export function inOrderOf(unfinished: readonly Envelope[], reducer: ReducerState): ReducerState {
+  const ids = unfinished.flatMap(({ payload }) =>
+    'args_delta' in payload ? [payload.tool_call_id] : [],
+  );
+  const place = ({ id }: LiveCall): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
+  const isOrdered = reducer.calls.every((call, i, all) => {
+    const before = all[i - 1];
+    return before === undefined || place(before) <= place(call);
+  });
+  return isOrdered
+    ? reducer
+    : { ...reducer, calls: reducer.calls.toSorted((a, b) => place(a) - place(b)) };
+}
+
+/** A chunk or a delta of an execution whose log was not seen shows that it runs. */
+function opened(reducer: ReducerState, envelope: Envelope): ReducerState {
+  const { execution_id: executionId, session_id, timestamp } = envelope;
+  if (reducer.log.snapshot.run?.id === executionId) return reducer;
+  const log = withEntries(reducer.log, [{ executionId, seq: 0, what: 'opened' }], timestamp);
+  if (log === reducer.log) return reducer;
+  return withoutOver({ ...reducer, sessionId: reducer.sessionId ?? session_id, log });
+}
+
+/** After the log has moved: drops texts and arguments that it has finished, discarded or left behind. */
+export function withoutOver(reducer: ReducerState): ReducerState {
+  const { snapshot } = reducer.log;
+  const { run } = snapshot;
+  const texts = Object.values(reducer.texts);
+  if (run === null || (texts.length === 0 && reducer.calls.length === 0)) return reducer;
+  const kept = texts.filter((live) => !isTextOver(live, snapshot, run));
+  const calls = reducer.calls.filter((call) => !isCallOver(call, snapshot));
+  if (kept.length === texts.length && calls.length === reducer.calls.length) return reducer;
+  return {
+    ...reducer,
+    calls,
+    texts: Object.fromEntries(kept.map((live) => [live.agentId, live])),
+    floors: floorsOf(reducer, run),
+  };
+}
+
+const isTextOver = (live: StreamedText, { rows }: LogSnapshot, run: UiRun): boolean =>
+  isOver(live, run) || discardsOf(live, run).length > live.discards || hasRow(rows, live.messageId);
+
+const hasRow = (rows: MessageList, id: string): boolean =>
+  rows.findLastIndex((row) => row.id === id) >= 0;
+
+/**
+ * A hook may ask the model once more in the same attempt: then the chunks behind the discarded ones are the text. Where
+ * a hole leaves open which these are, nothing of it is shown before it is finished.
+ */
+function floorsOf({ texts, floors }: ReducerState, run: UiRun): ReducerState['floors'] {
+  const next: Record<string, number> = {};
+  for (const live of Object.values(texts)) {
+    const discards = discardsOf(live, run);
+    if (live.counted === 'characters') continue;
+    const isWhole = !hasHole(live);
+    if (discards.length > live.discards && isWhole && live.lastAt <= (discards.at(-1)?.at ?? ''))
+      next[attemptKey(live)] = live.next;
+  }
+  return { ...floors, ...next };
+}
+
+function isCallOver(call: LiveCall, { rows, run }: LogSnapshot): boolean {
+  return (
+    run?.id !== call.executionId ||
+    run.status !== 'processing' ||
+    call.lastAt < trackOf(run, call.agentId).startedAt ||
+    findInTurn(rows, turnOf(rows, run.inputId), (row) => hasCall(row, call.id)) >= 0
+  );
+}

@@ -1,0 +1,238 @@
+import type { Envelope } from '../../broadcasting/envelope.ts';
+import { newUiState, withIgnored } from '../reducer-state.ts';
+import { reduceEnvelope } from '../reduce-envelope.ts';
+import { withUserMessage } from '../sent-messages.ts';
+import { reconcile } from '../with-history.ts';
+import type { UiMessage } from '../ui-message.ts';
+import type { UiState } from '../ui-state.ts';
+import { catchUp, isTerminal, type CatchUp, type CatchUpTiming } from './catch-up.ts';
+import { actionFor, type SessionAction } from './session-actions.ts';
+import type { Connection, EnvelopeSource } from './envelope-source.ts';
+import { SourceError } from './source-error.ts';
+import { frameSchedule, type Schedule } from './frame-schedule.ts';
+import { quietWatch, type QuietWatch } from './quiet-watch.ts';
+
+/** What a screen needs to know about its session. A new object with every change, and only then. */
+export interface SessionView {
+  readonly state: UiState;
+  readonly connection: Connection;
+  /** The last thing that went wrong on the way here, never null while offline; gone once the connection is live. */
+  readonly error: Error | null;
+  /** What the user asked for and still waits for, or has to know of. */
+  readonly actions: readonly SessionAction[];
+}
+
+export interface SessionViewStoreOptions extends CatchUpTiming {
+  /** What the page came with; without it the source is asked. */
+  readonly history?: readonly UiMessage[];
+  /** When the envelopes that came are shown. Default: with the next frame. */
+  readonly schedule?: Schedule;
+}
+
+export interface SessionViewStore {
+  view(): SessionView;
+  /** Connected while somebody listens. Returns what ends it. */
+  subscribe(listener: () => void): () => void;
+  update(change: (state: UiState) => UiState): void;
+  note(actions: readonly SessionAction[]): void;
+  /** Reads the conversation as the server keeps it. */
+  refresh(): void;
+  /** The same session through a new object: used for the next read, without a reconnect. */
+  renew(source: EnvelopeSource): void;
+}
+
+/** More than a frame should ever hold: shown at once, so that a hidden tab does not collect for ever. */
+const maxWaiting = 1_000;
+
+/** Holds what is known of one session and keeps it up to date while somebody looks. */
+export function sessionViewStore(
+  first: EnvelopeSource | null,
+  options: SessionViewStoreOptions = {},
+): SessionViewStore {
+  const { history, schedule = frameSchedule } = options;
+  let source = first;
+  let view: SessionView = {
+    state: newUiState(history),
+    connection: first ? 'connecting' : 'offline',
+    error: first ? null : noSession(),
+    actions: [],
+  };
+  const listeners = new Set<() => void>();
+  let waiting: Envelope[] = [];
+  let cancelFlush: (() => void) | null = null;
+  let close: (() => void) | null = null;
+  let repairs: CatchUp | null = null;
+  let watch: QuietWatch | null = null;
+  /** Of a read of the log or the conversation. */
+  let readError: Error | null = null;
+  /** The server took what the user did, and nothing has come of it yet. */
+  let isAnswered = false;
+
+  const show = (change: Partial<SessionView>): void => {
+    const keys = Object.keys(change) as (keyof SessionView)[];
+    if (keys.every((key) => view[key] === change[key])) return;
+    view = { ...view, ...change };
+    for (const listener of listeners) listener();
+  };
+
+  const setState = (state: UiState): void => {
+    const before = view.state;
+    show({ state });
+    const isNews = before.status !== state.status || before.executionId !== state.executionId;
+    if (isNews && isTerminal(state) && source?.history) repairs?.reread(false);
+    repairs?.check();
+    watch?.look();
+  };
+
+  const flush = (): void => {
+    cancelFlush?.();
+    cancelFlush = null;
+    if (waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    isAnswered = false;
+    watch?.heard();
+    setState(batch.reduce(reduceEnvelope, view.state));
+  };
+
+  const update = (change: (state: UiState) => UiState): void => {
+    flush();
+    setState(change(view.state));
+  };
+
+  function open(from: EnvelopeSource): void {
+    const end = new AbortController();
+    const { signal } = end;
+    repairs = catchUp(
+      {
+        source: () => source ?? from,
+        state: () => view.state,
+        update,
+        canonical: (messages, anew) =>
+          update((state) => reconcile(anew ? onlySent(state) : state, messages)),
+        failed: (error) => {
+          readError = error;
+          show({ error });
+        },
+        answered: () => {
+          if (view.connection === 'live' && view.error === readError) show({ error: null });
+          readError = null;
+        },
+        idle: () => watch?.look(),
+      },
+      options,
+      signal,
+    );
+    const { reread, missed, ask } = repairs;
+    watch = quietWatch({ isExpecting, ask: asked(ask) }, options.quiet ?? {}, signal);
+    const leave = from.open(
+      {
+        envelope: (envelope) => {
+          if (signal.aborted) return;
+          waiting.push(envelope);
+          if (waiting.length >= maxWaiting) flush();
+          else cancelFlush ??= schedule(flush);
+        },
+        connection: (connection) => {
+          if (signal.aborted) return;
+          const isBack = connection === 'live' && view.connection !== 'live';
+          if (isBack) watch?.heard();
+          if (connection === 'live') show({ connection, error: null });
+          else if (connection === 'offline') show({ connection, error: view.error ?? noReason() });
+          else show({ connection });
+          flush();
+          if (isBack && !(from.replays && view.state.place)) missed();
+        },
+        stale: () => {
+          if (signal.aborted) return;
+          reread(true);
+        },
+        failed: (error) => {
+          if (signal.aborted) return;
+          if (SourceError.is(error, 'unreadable')) update((state) => withIgnored(state, 1));
+          show({ error });
+        },
+      },
+      () => {
+        flush();
+        return view.state.place;
+      },
+    );
+    if (!history && from.history) reread(false);
+    close = () => {
+      end.abort();
+      leave();
+      flush();
+      repairs = watch = null;
+    };
+  }
+
+  /** Something should come that may have been lost on its way. */
+  const isExpecting = (): boolean => {
+    const { state, actions } = view;
+    if (!source?.refill) return false;
+    if (state.status === 'processing' || state.gap || isAnswered || repairs?.isOwing) return true;
+    const last = state.messages.at(-1);
+    return last?.metadata.pending === true && actionFor(actions, 'send', last.id) === null;
+  };
+  const asked =
+    (ask: CatchUp['ask']): CatchUp['ask'] =>
+    () => {
+      isAnswered = false;
+      return ask();
+    };
+
+  return {
+    view: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (!close && source) open(source);
+      return () => {
+        listeners.delete(listener);
+        // React's strict mode leaves and comes back at once: that is no reason to reconnect
+        queueMicrotask(() => {
+          if (listeners.size > 0 || !close) return;
+          close();
+          close = null;
+          show({ connection: 'connecting' });
+        });
+      };
+    },
+    update,
+    note(actions) {
+      const done = new Set(view.actions.filter(isDone).map(({ id }) => id));
+      isAnswered ||= actions.some((action) => isDone(action) && !done.has(action.id));
+      show({ actions });
+      watch?.look();
+    },
+    refresh: () => repairs?.reread(false),
+    renew: (next) => {
+      source = next;
+    },
+  };
+}
+
+const isDone = ({ status }: SessionAction): boolean => status === 'done';
+
+const noReason = (): SourceError =>
+  new SourceError('unreachable', 'The connection was lost, and its source did not say why.');
+const noSession = (): SourceError =>
+  new SourceError('not_found', 'No session is open: no source was given.');
+
+/** Nothing but what the user wrote and the server has not shown. */
+const onlySent = ({ messages }: UiState): UiState =>
+  messages
+    .filter(({ metadata }) => metadata.pending)
+    .reduce((state, { content, id }) => withUserMessage(state, content, id), newUiState());
+
+/** For screens without React: calls `onView` now and with every change, until what it returns is called. */
+export function connectSession(
+  source: EnvelopeSource,
+  onView: (view: SessionView) => void,
+  options: SessionViewStoreOptions = {},
+): SessionViewStore & { readonly close: () => void } {
+  const store = sessionViewStore(source, options);
+  const close = store.subscribe(() => onView(store.view()));
+  onView(store.view());
+  return { ...store, close };
+}

@@ -1,0 +1,109 @@
+import type { JsonValue } from '../json.ts';
+import type { MessageContent } from '../messages/content-part.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import type { ToolCall } from '../messages/tool-call.ts';
+import type { ToolResult } from '../tools/tool-result.ts';
+import { valueOf } from './tool-results.ts';
+import type { UiMessage, UiMetadata, UiToolCall } from './ui-message.ts';
+
+/** Of a step: what became of its calls. */
+export interface StepResults {
+  readonly messageIds: readonly string[];
+  readonly results: readonly Pick<
+    ToolResult,
+    'callId' | 'kind' | 'value' | 'error' | 'durationMs'
+  >[];
+}
+
+export interface UiMessagesOptions {
+  /** The steps of the session: with them results have their durations and errors. */
+  readonly steps?: readonly StepResults[];
+  /** Characters of a summary of arguments. Default: 200. */
+  readonly maxArgLength?: number;
+}
+
+/** A stored conversation as a screen shows it: without instructions, and without what the loop told the model. */
+export function toUiMessages(
+  messages: readonly MessageJSON[],
+  options: UiMessagesOptions = {},
+): readonly UiMessage[] {
+  const { steps = [], maxArgLength = 200 } = options;
+  const results = resultsByMessage(steps);
+  const rows: UiMessage[] = [];
+  let names = new Map<string, string>();
+  for (const message of messages) {
+    const { id, role, metadata, createdAt: timestamp, toolCalls } = message;
+    const content = shownText(message.content);
+    if (role === 'user' && metadata['synthetic'] !== true)
+      rows.push({ id, role, content, timestamp, metadata: {} });
+    else if (role === 'assistant' && (content.trim() !== '' || toolCalls.length > 0)) {
+      names = new Map(toolCalls.map((call) => [call.id, call.name]));
+      const tool_calls = toolCalls.map((call) => uiCall(call, maxArgLength));
+      rows.push({
+        id,
+        role,
+        content,
+        timestamp,
+        metadata: tool_calls.length > 0 ? { tool_calls } : {},
+      });
+    } else if (role === 'tool') {
+      const callId = message.toolCallId ?? '';
+      const name = message.name ?? names.get(callId) ?? '';
+      rows.push({
+        id,
+        role,
+        content,
+        timestamp,
+        metadata: resultOf(callId, name, content, results.get(id)),
+      });
+    }
+  }
+  return rows;
+}
+
+type Result = StepResults['results'][number];
+
+/** Ids of calls are unique in an execution only; those of messages are unique. */
+function resultsByMessage(steps: readonly StepResults[]): ReadonlyMap<string, readonly Result[]> {
+  const found = new Map<string, readonly Result[]>();
+  for (const { messageIds, results } of steps) for (const id of messageIds) found.set(id, results);
+  return found;
+}
+
+function resultOf(
+  callId: string,
+  name: string,
+  content: string,
+  results: readonly Result[] | undefined,
+): UiMetadata {
+  const result = results?.find((one) => one.callId === callId);
+  const shown: UiMetadata = {
+    tool_call_id: callId,
+    tool_name: name,
+    tool_result: result ? result.value : valueOf(content),
+  };
+  if (!result) return shown;
+  const timed = { ...shown, tool_duration_ms: result.durationMs };
+  return result.kind === 'ok'
+    ? timed
+    : { ...timed, tool_error: result.error?.message ?? result.kind };
+}
+
+function uiCall({ id, name, args, argsRaw }: ToolCall, max: number): UiToolCall {
+  const text = argsRaw ?? JSON.stringify(args);
+  const args_summary = text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  const shown: JsonValue = argsRaw ?? args;
+  return { id, name, args: shown, args_summary };
+}
+
+/** Images and files have no words: they are named where nothing else is said. */
+function shownText(content: MessageContent): string {
+  if (typeof content === 'string') return content;
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (text !== '') return text;
+  return content
+    .map((part) =>
+      part.type === 'file' ? `[file${part.filename ? ` ${part.filename}` : ''}]` : `[${part.type}]`,
+    )
+    .join(' ');
+}

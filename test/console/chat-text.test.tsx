@@ -1,0 +1,215 @@
+// @vitest-environment happy-dom
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  changesText,
+  isPlainText,
+  jsonText,
+  questionOf,
+  questionText,
+} from '../../src/console/chat/approval-text.ts';
+import { argsLine, valueTag } from '../../src/console/chat/call-text.ts';
+import { Composer } from '../../src/console/chat/composer.tsx';
+import { stopNote } from '../../src/console/chat/stop-note.ts';
+import { dayText, needsDay } from '../../src/console/chat/times.ts';
+import type { JsonValue } from '../../src/json.ts';
+import type { StopReason } from '../../src/continuation/stop-reason.ts';
+import type { UiStatusType } from '../../src/ui/ui-message.ts';
+
+afterEach(cleanup);
+
+describe('the question of an approval', () => {
+  it.each([
+    ['delete_lead', { id: 'lead_1874' }, 'Delete lead_1874?'],
+    ['delete_program_lead', { lead_id: 'lead_1874', id: '' }, 'Delete lead_1874?'],
+    ['deleteLead', { id: 7 }, 'Delete lead 7?'],
+    ['create_lead', { name: 'Helvetia Robotics AG' }, 'Create lead Helvetia Robotics AG?'],
+    ['crm.send-mail', { to: 'a@b.c', subject: 'Hi' }, 'Send mail Hi?'],
+    ['purge', {}, 'Purge?'],
+    ['delete_lead', { note: 'x' }, 'Delete lead?'],
+    ['delete_lead', { id: 'x'.repeat(80) }, 'Delete lead?'],
+    ['delete_lead', null, 'Delete lead?'],
+    ['', {}, 'Run?'],
+  ])('%s %j', (tool, args, expected) => {
+    expect(questionText(questionOf(tool, args))).toBe(expected);
+  });
+});
+
+describe('words of a call', () => {
+  it.each([
+    [[1, 2], '2 results'],
+    [[1], '1 result'],
+    [{ items: [1, 2, 3], total: 9 }, '3 results'],
+    [{ id: 'lead_2231', name: 'x' }, 'lead_2231'],
+    [{ deleted: true }, ''],
+    ['84 employees', '84 employees'],
+    ['a\nb', ''],
+    [true, 'true'],
+    [null, 'nothing'],
+  ])('the result %j is "%s"', (value, expected) => {
+    expect(valueTag(value)).toBe(expected);
+  });
+
+  it.each([
+    [{ type: 'program', query: 'Nordlicht' }, 'program · Nordlicht'],
+    [{ owner_of: 'prg_118' }, 'owner_of prg_118'],
+    [{ program_id: 'prg_118', limit: 5, all: true }, 'prg_118 · limit 5 · all true'],
+    [{ filter: { a: 1 }, note: '', none: null }, 'filter {"a":1}'],
+    [{}, ''],
+  ])('the arguments %j are "%s"', (args, expected) => {
+    expect(argsLine({ id: 'a', name: 'x', args, args_summary: JSON.stringify(args) })).toBe(
+      expected,
+    );
+  });
+
+  it('arguments that are being written show as far as they are', () => {
+    const call = { id: 'a', name: '', args: '{"id":"le', args_summary: '{"id":"le', partial: true };
+    expect(argsLine({ ...call, partial: true })).toBe('{"id":"le');
+  });
+});
+
+describe('what was changed in an approval', () => {
+  const change = (name: string, before: JsonValue, after: JsonValue) => ({ name, before, after });
+  it.each([
+    [[], 'No changes.'],
+    [[change('all', true, false)], '1 change: all true → false.'],
+    [[change('a', '', 'b')], '1 change: a "" → b.'],
+    [
+      [change('a\u202e', 'b\u0007', ['\u200b'])],
+      String.raw`1 change: a\u202e b\u0007 → ["\u200b"].`,
+    ],
+    [[change('a\u202e', 1, 2), change('b ', 1, 2)], String.raw`2 changes: a\u202e, "b ".`],
+  ])('%j', (changes, expected) => {
+    expect(changesText(changes)).toBe(expected);
+  });
+});
+
+describe('a value of an approval', () => {
+  it('is plain text, unless it could be taken for something else', () => {
+    expect(['Alpine', 'since 1 June', 'no', '[draft'].filter(isPlainText)).toHaveLength(4);
+    expect(
+      ['12', 'true', 'null', '', ' x', '"x"', '{}', 12, true, null].filter(isPlainText),
+    ).toEqual([]);
+    expect(['12', '', 12, true].map(jsonText)).toEqual(['"12"', '""', '12', 'true']);
+  });
+});
+
+describe('why an earlier run stopped', () => {
+  const stopped = (stop_reason: StopReason, status_type: UiStatusType, reason: string) =>
+    stopNote({
+      id: 'x',
+      role: 'status',
+      content: 'To go on: resume(state, …)',
+      timestamp: '',
+      metadata: {
+        status_type,
+        continuation: {
+          should_continue: false,
+          stop_reason,
+          resolved_by: null,
+          reason,
+          remedy: null,
+        },
+      },
+    });
+
+  it('is said in words, without what nobody can do any more', () => {
+    expect(stopped('user_requested', 'continuation', 'a stop was requested')).toEqual({
+      glyph: 'cancelled',
+      text: 'Stopped by you.',
+    });
+    const reached = 'The limit of steps was reached: 6 of 6 steps used';
+    expect(stopped('steps_limit', 'continuation', reached)).toEqual({
+      glyph: 'stopped',
+      text: `${reached}.`,
+    });
+    expect(stopped('steps_limit', 'continuation', '')).toEqual({
+      glyph: 'stopped',
+      text: 'Stopped at the step limit.',
+    });
+    expect(stopped('error', 'error', 'The model is gone.')).toEqual({
+      glyph: 'failed',
+      text: 'The model is gone.',
+    });
+  });
+});
+
+describe('times', () => {
+  it.each([
+    ['2026-01-16T14:04:00', 'Today, 14:04'],
+    ['2026-01-15T09:07:00', 'Yesterday, 09:07'],
+    ['2026-01-12T16:20:00', 'Monday, 16:20'],
+    ['2026-01-02T11:32:00', '2 Jan, 11:32'],
+    ['2025-11-03T11:32:00', '3 Nov 2025, 11:32'],
+  ])('%s is %s', (at, expected) => {
+    expect(dayText(new Date(at), new Date('2026-01-16T20:00:00'))).toBe(expected);
+  });
+
+  it('a new time stands above a new day and after a break', () => {
+    expect(needsDay(null, '2026-01-16T14:04:00')).toBe(true);
+    expect(needsDay('2026-01-16T14:00:00', '2026-01-16T14:04:00')).toBe(false);
+    expect(needsDay('2026-01-16T12:00:00', '2026-01-16T14:04:00')).toBe(true);
+    expect(needsDay('2026-01-15T23:59:00', '2026-01-16T00:01:00')).toBe(true);
+    expect(needsDay(null, '')).toBe(false);
+  });
+});
+
+describe('Composer', () => {
+  const field = (): HTMLTextAreaElement => screen.getByRole('textbox');
+
+  it('Enter sends, Shift+Enter makes a line, an input method keeps its Enter', async () => {
+    const onSend = vi.fn(async () => true);
+    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
+    await userEvent.type(field(), 'a{Shift>}{Enter}{/Shift}b');
+    fireEvent.keyDown(field(), { key: 'Enter', isComposing: true });
+    fireEvent.keyDown(field(), { key: 'Enter', keyCode: 229 });
+    expect(onSend).not.toHaveBeenCalled();
+    await userEvent.keyboard('{Enter}');
+    expect(onSend).toHaveBeenCalledWith('a\nb');
+    expect(field().value).toBe('');
+  });
+
+  it('blank text is not sent', async () => {
+    const onSend = vi.fn(async () => true);
+    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
+    await userEvent.type(field(), '  {Enter}');
+    await userEvent.click(screen.getByRole('button', { name: 'Send' }));
+    expect(onSend).not.toHaveBeenCalled();
+  });
+
+  it('what was not taken comes back, before what was typed since', async () => {
+    let refuse: (isTaken: boolean) => void = () => undefined;
+    const onSend = (): Promise<boolean> => new Promise((resolve) => (refuse = resolve));
+    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
+    await userEvent.type(field(), 'first{Enter}more');
+    refuse(false);
+    await waitFor(() => expect(field().value).toBe('first\nmore'));
+  });
+
+  it('blocked, it says why and keeps what was typed', async () => {
+    const props = { onSend: async () => true, placeholder: 'Write' } as const;
+    const { rerender } = render(<Composer {...props} blockedBy={null} />);
+    await userEvent.type(field(), 'draft');
+    rerender(<Composer {...props} blockedBy="Answer the approval first" />);
+    expect(field().disabled).toBe(true);
+    expect(field().value).toBe('draft');
+    expect(document.querySelector('.composer-why')?.textContent).toBe('Answer the approval first');
+  });
+
+  it('stopping is asked for once', async () => {
+    const onStop = vi.fn();
+    render(
+      <Composer
+        onSend={async () => true}
+        blockedBy={null}
+        placeholder="Queue"
+        isBusy
+        onStop={onStop}
+        isStopping
+      />,
+    );
+    await userEvent.click(screen.getByRole('button', { name: 'Stopping…' }));
+    expect(onStop).not.toHaveBeenCalled();
+  });
+});
