@@ -4,11 +4,11 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { LLMock } from '@copilotkit/aimock';
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
-import { createOpenAI as createOpenAIv4 } from 'ai-sdk-openai-v4';
 import { AgentBuilder, pairingProblem, type AgentEvent } from 'onward';
 import type { AiSdkModel } from 'onward/drivers/ai-sdk';
 import { mockTool } from 'onward/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOpenAIv4 } from './setup/ai-sdk-v4.ts';
 
 /** In the words of every wire. */
 const usage = {

@@ -1,12 +1,12 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAI as createOpenAIv4 } from 'ai-sdk-openai-v4';
 import { AgentBuilder, AgentState, ErrorPolicy, Message, pairingProblem } from 'onward';
 import { aiSdk, isAiSdkModel, type AiSdkModel, type AiSdkOptions } from 'onward/drivers/ai-sdk';
 import { mockTool } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createOpenAIv4, isReleasedV4 } from './setup/ai-sdk-v4.ts';
 import {
   completion,
   delta,
@@ -213,7 +213,7 @@ describe('what is asked', () => {
     });
   });
 
-  it('tool choice, response format, images and the effort of v4', async () => {
+  it('tool choice, response format and the effort of v4', async () => {
     const server = await serve(json(completion('{"a":1}')));
     const model = createOpenAIv4({ apiKey: 'none', baseURL: server.url }).chat('gpt-5');
     const agent = AgentBuilder.base()
@@ -222,6 +222,21 @@ describe('what is asked', () => {
       .withToolChoice({ tool: 'lookup' })
       .withResponseFormat(z.object({ a: z.number() }))
       .build();
+    await agent.run('What is it?');
+    expect(server.requests[0]?.body).toMatchObject({
+      reasoning_effort: 'low',
+      tool_choice: { type: 'function', function: { name: 'lookup' } },
+      response_format: { type: 'json_schema' },
+    });
+  });
+
+  // src/inference/drivers/ai-sdk-request.test.ts checks the shape of v4 on every Node
+  it.each([
+    ['v3', createOpenAI] as const,
+    ...(isReleasedV4 ? [['v4', createOpenAIv4] as const] : []),
+  ])('images of %s', async (_version, create) => {
+    const server = await serve(json(completion('A lamp.')));
+    const model = create({ apiKey: 'none', baseURL: server.url }).chat('gpt-5');
     const state = AgentState.empty().withMessages(
       Message.user([
         { type: 'text', text: 'What is it?' },
@@ -229,22 +244,17 @@ describe('what is asked', () => {
         { type: 'image', url: 'https://example.org/a.png' },
       ]),
     );
-    await agent.run(state);
-    expect(server.requests[0]?.body).toMatchObject({
-      reasoning_effort: 'low',
-      tool_choice: { type: 'function', function: { name: 'lookup' } },
-      response_format: { type: 'json_schema' },
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is it?' },
-            { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/4AAQ' } },
-            { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
-          ],
-        },
-      ],
-    });
+    await AgentBuilder.base().withModel(aiSdk(model)).build().run(state);
+    expect(server.requests[0]?.body['messages']).toMatchObject([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/4AAQ' } },
+          { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
+        ],
+      },
+    ]);
   });
 
   it('a system message in the middle reaches providers that know only a first one', async () => {

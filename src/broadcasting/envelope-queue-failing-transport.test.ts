@@ -7,8 +7,11 @@ import {
   seqs,
   transport,
   upTo,
+  useFakeTime,
 } from '../../test/setup/envelope-queues.ts';
 import { BroadcastError } from './broadcaster.ts';
+
+useFakeTime();
 
 describe('D65: a transport that fails', () => {
   it('is tried again after a growing wait, and order is kept', async () => {

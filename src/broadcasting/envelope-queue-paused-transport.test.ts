@@ -11,11 +11,14 @@ import {
   status,
   transport,
   upTo,
+  useFakeTime,
 } from '../../test/setup/envelope-queues.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import { BroadcastError } from './broadcaster.ts';
 import type { TransportChange } from './delivery-reports.ts';
 import { EnvelopeQueue } from './envelope-queue.ts';
+
+useFakeTime();
 
 const unauthorized = (message = 'answered 401. Check the secret.'): BroadcastError =>
   new BroadcastError(message, { retryable: false, pauses: true });

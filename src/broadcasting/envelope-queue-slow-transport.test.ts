@@ -7,7 +7,10 @@ import {
   seqs,
   status,
   transport,
+  useFakeTime,
 } from '../../test/setup/envelope-queues.ts';
+
+useFakeTime();
 
 describe('D65: a transport that is slow', () => {
   const stuck = () => transport(() => new Promise(() => {}));

@@ -7,9 +7,12 @@ import {
   seqs,
   transport,
   upTo,
+  useFakeTime,
 } from '../../test/setup/envelope-queues.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { jsonBytes } from './envelope-buffer.ts';
+
+useFakeTime();
 
 describe('sending', () => {
   it('push returns before anything is sent, and what came together goes out together', async () => {

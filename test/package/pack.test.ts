@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, posix, resolve } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packed, type Packed } from './packed.ts';
 import { removeFolder } from '../setup/folders.ts';
+import { toolPath } from '../setup/test-tools.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -39,7 +40,7 @@ describe('the packed package', () => {
   });
 
   it('its types are right for every way of importing it', async () => {
-    const attw = resolve('node_modules/@arethetypeswrong/cli/dist/index.js');
+    const attw = join(dirname(toolPath('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const argv = [pack.tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'];
     const said = await run(
       process.execPath,

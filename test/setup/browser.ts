@@ -8,12 +8,12 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { chromium, type Browser } from 'playwright-core';
 import { removeFolder } from './folders.ts';
+import { toolPath } from './test-tools.ts';
 
 /** A real browser. `CHROMIUM_PATH` names another one than the one that comes with the packages. */
 export async function launchBrowser(): Promise<Browser> {
@@ -35,7 +35,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 /** The folder of the browser, unpacked once per version; two workers may come at the same time. */
 function unpacked(): string {
-  let from = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'));
+  let from = dirname(toolPath('@sparticuz/chromium'));
   while (!existsSync(join(from, 'bin', 'chromium.br'))) from = dirname(from);
   const { version } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as {
     version: string;

@@ -1,24 +1,41 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
-/** Ends the run with the tables that tests left in their meta, and one plain line for scripts: `N passed, N failed`. */
+/**
+ * Ends the run with the tables that tests left in their meta, the file and the title of everything that failed, and one
+ * plain line for scripts: `N passed, N failed`.
+ */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tables: string[] = [];
-    const counts = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
+    const failed: string[] = [];
+    const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
-      const tests = [...module.children.allTests()];
-      for (const test of tests) {
-        counts[test.result().state] += 1;
+      // one that could not be loaded, or whose hook threw, has errors of its own
+      if (module.errors().length > 0) failed.push(module.relativeModuleId);
+      for (const suite of module.children.allSuites())
+        if (suite.errors().length > 0) failed.push(placeOf(suite));
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        counts[state] += 1;
+        if (state === 'failed') failed.push(placeOf(test));
         const { table } = test.meta() as { readonly table?: string };
         if (table !== undefined) tables.push(`\n${table}\n`);
       }
-      if (tests.length === 0 && !module.ok()) counts.failed += 1;
     }
-    const skipped = counts.skipped > 0 ? `\n${counts.skipped} skipped` : '';
+    for (const error of errors) failed.push(`outside of tests: ${firstLineOf(error)}`);
+    const skipped = counts.skipped > 0 ? [`${counts.skipped} skipped`] : [];
+    const names = failed.map((place) => `  ${place.replaceAll(/\s+/g, ' ')}`);
+    const lines = [...skipped, ...(names.length > 0 ? ['Failed:', ...names] : [])];
+    const result = `${counts.passed} passed, ${failed.length} failed`;
     process.on('exit', () => {
-      process.stdout.write(
-        `${tables.join('')}${skipped}\n${counts.passed} passed, ${counts.failed} failed\n`,
-      );
+      process.stdout.write(`${tables.join('')}\n${[...lines, result].join('\n')}\n`);
     });
   }
 }
+
+const placeOf = (item: TestCase | TestSuite): string =>
+  `${item.module.relativeModuleId} > ${item.fullName}`;
+
+const firstLineOf = (error: unknown): string =>
+  String(error instanceof Object && 'message' in error ? error.message : error).split('\n')[0] ??
+  '';

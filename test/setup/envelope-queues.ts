@@ -110,10 +110,13 @@ export const push = (queue: EnvelopeQueue, ...envelopes: readonly Envelope[]): v
 export const upTo = (count: number): Envelope[] =>
   Array.from({ length: count }, (_e, i) => numbered(i + 1));
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+/** Gives each test of a file its own time. */
+export function useFakeTime(): void {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+}

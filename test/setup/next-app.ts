@@ -1,31 +1,38 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { cpSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { startExample, type Example } from '../server/node-example.ts';
 import { removeFolder } from './folders.ts';
+import { installed } from './installed.ts';
 
-const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 const { NODE_ENV: _test, ...outside } = process.env;
 const env = { ...outside, NEXT_TELEMETRY_DISABLED: '1' };
 
 export interface NextApp {
+  /** The copy of the example. */
+  folder(): string;
   build(): SpawnSyncReturns<string>;
   serve(command: 'dev' | 'start'): Promise<Example>;
 }
 
-/** A copy of an example: Next writes beside its sources. In the project, so that it finds the packages as an app does. */
+/** Both Next examples use one install: a test compares the versions in their package.json files. */
+const lockOfNext = 'examples/next-use-chat';
+
+/** Copies an example beside the packages of its lock file, because Next writes beside its sources. */
 export function nextApp(example: string): NextApp {
   let cwd = '';
+  let next = '';
   beforeAll(() => {
-    mkdirSync('build', { recursive: true });
-    cwd = mkdtempSync(resolve(`build/${example}-`));
-    const filter = (path: string): boolean => !path.includes('.next');
+    const packages = installed(lockOfNext);
+    next = join(packages, 'node_modules/next/dist/bin/next');
+    cwd = mkdtempSync(join(packages, `${example}-`));
+    const filter = (path: string): boolean => !/node_modules|\.next|package-lock/.test(path);
     cpSync(`examples/${example}`, cwd, { recursive: true, filter });
-  });
+  }, 300_000);
   afterAll(() => removeFolder(cwd));
   return {
+    folder: () => cwd,
     build: () => spawnSync(process.execPath, [next, 'build'], { cwd, env, encoding: 'utf8' }),
     serve: (command) =>
       startExample({ args: [next, command, '-p', '0', '-H', '127.0.0.1'], cwd, env }),

