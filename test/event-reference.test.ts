@@ -52,7 +52,10 @@ async function story() {
     AgentState.empty({ agentId, now: clock.now() }).withUserMessage(asked);
 
   const shop = builder(
-    toolCall('stock', { article: 'lamp' }, 'Let me look.', spent),
+    toolCall('stock', { article: 'lamp' }, 'Let me look.', {
+      ...spent,
+      reasoning: 'The stock list has lamps.',
+    }),
     toolCall('order', { article: 'lamp', pieces: 3 }, 'I will order three.', spent),
   )
     .withTools(
@@ -119,6 +122,7 @@ const eventSamples: Record<AgentEventType, unknown> = {
   ContinuationEvaluated: event('ContinuationEvaluated', { stepNumber: 2 }),
   AgentStepStarted: event('AgentStepStarted'),
   StreamChunk: event('StreamChunk'),
+  ReasoningDelta: event('ReasoningDelta'),
   ToolCallDelta: event('ToolCallDelta', { argsDelta: piece }),
   ToolCallStarted: event('ToolCallStarted'),
   ToolCallCompleted: event('ToolCallCompleted'),

@@ -7,6 +7,7 @@ import { fitText, splitText } from '../../src/broadcasting/frame-budget.ts';
 import { jsonText as wireText } from '../../src/broadcasting/wire-text.ts';
 import { LeakFilter, isCallLeak, looksLikeToolCall } from '../../src/inference/content-guard.ts';
 import { AiSdkAnswer } from '../../src/inference/drivers/ai-sdk-answer.ts';
+import { ThinkFilter } from '../../src/inference/drivers/think-filter.ts';
 import { ToolCallAssembler } from '../../src/inference/drivers/tool-call-assembler.ts';
 import { readErrorBody } from '../../src/inference/drivers/error-body.ts';
 import { retryAfterMs, waitOf } from '../../src/inference/drivers/retry-after.ts';
@@ -171,6 +172,12 @@ const streams: Readonly<Record<string, Stream>> = {
     let shown = 0;
     for (const piece of ['{"a":"', ...all]) shown += stream.push(piece).length;
     return shown;
+  },
+  'ThinkFilter, by delta': (all) => {
+    const filter = new ThinkFilter();
+    let given = filter.push('<think>').length;
+    for (const piece of all) given += filter.push(piece).length + filter.takeThought().length;
+    return given + filter.end().length;
   },
   'reduceEnvelope, by chunk': streamed,
   'reduceEnvelope, by argument delta': deltas,

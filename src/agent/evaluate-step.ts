@@ -173,7 +173,7 @@ function announce(run: Run, draft: StepDraft, step: AgentStep, outcome: Continua
   if (step.type === 'error' && failure) {
     if (events.wants('StepFailed'))
       events.emit('StepFailed', { stepNumber, attempt, error: failure, waitMs: step.waitMs ?? 0 });
-    if (draft.shown !== '' && events.wants('StreamDiscarded'))
+    if (draft.hasShown && events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber, attempt });
   } else {
     if (events.wants('TokenUsageReported')) events.emit('TokenUsageReported', { usage, cost });

@@ -16,6 +16,7 @@ import { costOf, usageOf, type Usage } from '../inference/usage.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import { HookFailure } from './hooks.ts';
+import { ReasoningDeltas } from './reasoning-deltas.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
@@ -27,6 +28,7 @@ export class ModelAnswer {
   readonly #names: string[] = [];
   readonly #deltas: RedactedDeltas[] = [];
   readonly #argsTold: number[] = [];
+  #reasoning: ReasoningDeltas | null = null;
   #hold: LeakFilter | null = null;
   #text: TextStream | null = null;
   #partial: PartialAnswer = {};
@@ -44,8 +46,8 @@ export class ModelAnswer {
     if (cancellation.cause) return Promise.reject(new Cancelled(cancellation.cause));
     const proof = journal?.confirm();
     if (proof) return proof.then(() => this.infer(request));
-    if (this.#draft.shown !== '') this.#discard();
-    if (driver.stream && (events.wants('StreamChunk') || events.wants('ToolCallDelta')))
+    if (this.#draft.hasShown) this.#discard();
+    if (driver.stream && streamed.some((type) => events.wants(type)))
       return this.#stream(driver.stream(request, cancellation));
     return cancellation.race(driver.infer(request, cancellation));
   }
@@ -81,7 +83,8 @@ export class ModelAnswer {
   #take(chunk: Exclude<InferenceChunk, { type: 'done' }>): void {
     if (chunk.type === 'content') this.#show(this.#hold?.push(chunk.text) ?? chunk.text);
     else if (chunk.type === 'usage') this.#partial = chunk;
-    else if (chunk.type === 'tool_call') this.#takeDelta(chunk);
+    else if (chunk.type === 'reasoning') this.#reasoningDeltas.push(chunk.text);
+    else this.#takeDelta(chunk);
   }
 
   #show(text: string): void {
@@ -113,9 +116,15 @@ export class ModelAnswer {
     draft.shown = '';
     draft.told = 0;
     draft.restart += 1;
+    draft.hasShownReasoning = false;
+    this.#reasoning = null;
     this.#text = null;
     if (events.wants('StreamDiscarded'))
       events.emit('StreamDiscarded', { stepNumber: draft.number, attempt: draft.attempt });
+  }
+
+  get #reasoningDeltas(): ReasoningDeltas {
+    return (this.#reasoning ??= new ReasoningDeltas(this.#run, this.#draft));
   }
 
   #takeDelta(chunk: Extract<InferenceChunk, { type: 'tool_call' }>): void {
@@ -159,6 +168,8 @@ export class ModelAnswer {
       return;
     }
     draft.finishReason = read.finishReason;
+    if (reasoningOf(response)) this.#reasoningDeltas.end(reasoningOf(response));
+    else this.#reasoning?.end(null);
     draft.notes.push(...read.notes);
     draft.calls = Object.freeze(read.calls.map((call, i) => this.#toolCall(call, i)));
     this.#addMessage(this.#guarded(read.content, read.calls), response);
@@ -196,8 +207,10 @@ export class ModelAnswer {
     };
   }
 
-  #addMessage(content: string, { reasoning, metadata }: Partial<InferenceResponse>): void {
+  #addMessage(content: string, answer: Partial<InferenceResponse>): void {
     const draft = this.#draft;
+    const { metadata } = answer;
+    const reasoning = reasoningOf(answer);
     draft.addMessage(
       Message.trusted({
         id: draft.messageId,
@@ -208,9 +221,10 @@ export class ModelAnswer {
         metadata: reasoning ? { ...metadata, reasoning } : (metadata ?? noMetadata),
       }),
     );
-    if (!this.#run.events.wants('MessageAdded') || content.trim() === '') return;
+    if (!this.#run.events.wants('MessageAdded') || (content.trim() === '' && !reasoning)) return;
     const { messageId, number: stepNumber } = draft;
-    this.#run.untold = { messageId, role: 'assistant', content, stepNumber };
+    const added = { messageId, role: 'assistant', content, stepNumber } as const;
+    this.#run.untold = reasoning ? { ...added, reasoning } : added;
   }
 
   /** Late chunks of a call that is over change nothing. */
@@ -224,8 +238,11 @@ export class ModelAnswer {
     draft.isCut = true;
     if (this.#hold && this.#ids.length === 0) this.#show(this.#hold.release());
     this.#showRest();
+    this.#reasoning?.end(null);
     this.#keepUsage(this.#partial);
-    if (draft.shown !== '') this.#addMessage(draft.shown, { metadata: { cut: true } });
+    if (draft.shown === '') return;
+    const reasoning = this.#reasoning?.received ?? null;
+    this.#addMessage(draft.shown, { reasoning, metadata: { cut: true } });
   }
 
   fail(thrown: unknown): void {
@@ -257,4 +274,9 @@ function leave(iterator: AsyncIterator<unknown>): void {
   left().catch(() => {});
 }
 
+/** Null where the driver gave none. */
+const reasoningOf = ({ reasoning }: Partial<InferenceResponse>): string | null =>
+  typeof reasoning === 'string' && reasoning !== '' ? reasoning : null;
+
 const noMetadata = Object.freeze({});
+const streamed = ['StreamChunk', 'ToolCallDelta', 'ReasoningDelta'] as const;

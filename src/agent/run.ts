@@ -9,6 +9,7 @@ import { bothRedactors, type Redactor } from '../errors/redactor.ts';
 import type { EventListener, FieldsOf, PendingApproval } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
+import { truncatedReasoning } from '../messages/reasoning.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
@@ -149,7 +150,13 @@ export class Run implements CallFrame {
     const { untold, events } = this;
     if (untold === null) return;
     this.untold = null;
-    events.emit('MessageAdded', { ...untold, content: events.redacted(untold.content) });
+    const { reasoning } = untold;
+    events.emit('MessageAdded', {
+      ...untold,
+      content: events.redacted(untold.content),
+      // hidden before it is truncated: half a secret would not be recognized
+      ...(reasoning !== undefined && { reasoning: truncatedReasoning(events.redacted(reasoning)) }),
+    });
   }
 
   get hookContext(): HookContext {

@@ -65,6 +65,9 @@ export class StepDraft {
   told = 0;
   /** How often a hook had the text made anew. */
   restart = 0;
+  /** Pieces of reasoning that were emitted, and whether any of them still counts. */
+  reasoningPieces = 0;
+  hasShownReasoning = false;
   /** The validated value of a response format. */
   output: { readonly value: unknown } | null = null;
   /** Calls whose approval was asked for before. */
@@ -160,6 +163,11 @@ export class StepDraft {
 
   get #allResults(): readonly ToolResult[] {
     return this.results.slice() as ToolResult[]; // no call is open
+  }
+
+  /** Whether listeners have seen anything that would not count if the model were asked again. */
+  get hasShown(): boolean {
+    return this.shown !== '' || this.hasShownReasoning;
   }
 
   get hasOpenCalls(): boolean {

@@ -49,6 +49,7 @@ describe('which events have an envelope', () => {
     MessageAdded: { messageId: 'm', role: 'user', content: 'hi', stepNumber: 0 },
     AgentStepStarted: { stepNumber: 1, attempt: 1, messageCount: 1, availableTools: [] },
     StreamChunk: { messageId: 'm', stepNumber: 1, attempt: 1, content: 'x' },
+    ReasoningDelta: { messageId: 'm', stepNumber: 1, attempt: 1, content: 'hm', offset: 0 },
     ToolCallDelta: { toolCallId: 'c', tool: 't', argsDelta: '{' },
     ToolCallStarted: { tool: 't', toolCallId: 'c', args: {} },
     ToolCallCompleted: {

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentEventType } from '../events/agent-event.ts';
+import type { AgentEvent, AgentEventType, EventOf } from '../events/agent-event.ts';
 import { own } from '../json.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import type { Envelope, EnvelopeType } from './envelope.ts';
@@ -77,6 +77,7 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
     const found = own(rules, event.type);
     if (found === undefined) return null;
     const { type } = found;
+    if (event.type === 'MessageAdded' && isReasoningAlone(event)) return null;
     // a nested agent does not end its parent
     if (type === 'agent.status' && event.parentAgentId !== null) return null;
     const { executionId } = event;
@@ -90,6 +91,10 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
   made.set(config, map);
   return map;
 }
+
+/** An answer of tool calls only, which tells its reasoning but no text. */
+const isReasoningAlone = ({ role, content }: EventOf<'MessageAdded'>): boolean =>
+  role === 'assistant' && content.trim() === '';
 
 let measured = '';
 let measuredBytes = 0;

@@ -89,6 +89,7 @@ export class TextReporter implements RunReporter {
   }
 
   #message({ messageId, content, stepNumber }: EventOf<'MessageAdded'>): void {
+    if (content.trim() === '') return;
     if (!this.#isStreamed) this.#held.set(stepNumber, content);
     else if (!this.#shown.has(messageId)) this.#whole(content);
     else this.#output.endLine();

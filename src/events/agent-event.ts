@@ -12,7 +12,7 @@ export interface EventBase {
   /** Set on the events of an agent that runs as another agent's tool. */
   readonly parentAgentId: string | null;
   readonly executionId: string;
-  /** Position in the run, nested agents included; on a `StreamChunk` its position in the message. */
+  /** Position in the run, nested agents included; on `StreamChunk` and `ReasoningDelta` the position in the message. */
   readonly index: number;
   readonly at: string;
 }
@@ -44,13 +44,15 @@ interface EventFields {
     /** More than 0 where it goes on. */
     readonly stepCount: number;
   };
-  /** A user's message that a run answers, or a text of the model that is complete. */
+  /** A user's message that a run answers, or a complete text of the model. */
   readonly MessageAdded: {
     readonly messageId: string;
     readonly role: 'user' | 'assistant';
     readonly content: string;
     /** 0 for what the run begins with. */
     readonly stepNumber: number;
+    /** How the model came to it, at most 32,768 characters; absent without reasoning. `content` may be '' beside it. */
+    readonly reasoning?: string;
   };
   readonly AgentStepStarted: {
     readonly stepNumber: number;
@@ -66,6 +68,17 @@ interface EventFields {
     /** Characters of the text before it. */
     readonly offset: number;
     /** How often the text was begun anew in this attempt, after a `StreamDiscarded` each; absent where it was not. */
+    readonly restart?: number;
+  };
+  /** A piece of the model's reasoning, before or between the pieces of its text. */
+  readonly ReasoningDelta: {
+    readonly messageId: string;
+    readonly stepNumber: number;
+    readonly attempt: number;
+    readonly content: string;
+    /** Characters of the reasoning before it. */
+    readonly offset: number;
+    /** As on `StreamChunk`: how often this attempt began again. */
     readonly restart?: number;
   };
   readonly ToolCallDelta: {
@@ -158,4 +171,4 @@ export type EventListener<E = AgentEvent> = (event: E) => void;
 
 /** Whether a log counts it. Chunks and deltas are in none: the finished message and call have it all. */
 export const isNumbered = (type: AgentEventType): boolean =>
-  type !== 'StreamChunk' && type !== 'ToolCallDelta';
+  type !== 'StreamChunk' && type !== 'ReasoningDelta' && type !== 'ToolCallDelta';

@@ -91,6 +91,11 @@ const rows: readonly Row[] = [
     7,
   ],
   [
+    'ReasoningDelta',
+    { messageId: 'msg_1', stepNumber: 3, attempt: 1, content: 'Hm', offset: 0 },
+    'step 3: reasoning 0, 2 characters',
+  ],
+  [
     'ToolCallDelta',
     { toolCallId: 'call_1', tool: 'pay', argsDelta: '{"to":', offset: 0 },
     'pay call_1: 6 characters of arguments',
@@ -215,6 +220,7 @@ describe('describeEvent', () => {
       MessageAdded: true,
       AgentStepStarted: true,
       StreamChunk: true,
+      ReasoningDelta: true,
       ToolCallDelta: true,
       ToolCallStarted: true,
       ToolCallCompleted: true,

@@ -17,6 +17,8 @@ function what(e: AgentEvent): string {
       return `step ${e.stepNumber}: started${e.attempt > 1 ? `, attempt ${e.attempt}` : ''}`;
     case 'StreamChunk':
       return `step ${e.stepNumber}: chunk ${e.index}, ${count(e.content.length, 'character')}`;
+    case 'ReasoningDelta':
+      return `step ${e.stepNumber}: reasoning ${e.index}, ${count(e.content.length, 'character')}`;
     case 'ToolCallDelta':
       return `${e.tool} ${e.toolCallId}: ${count(e.argsDelta.length, 'character')} of arguments`;
     case 'ToolCallStarted':

@@ -1,5 +1,10 @@
 import { visibleValue } from '../visible-text.ts';
-import type { AgentEvent, AgentEventType, EventListener } from './agent-event.ts';
+import {
+  isNumbered,
+  type AgentEvent,
+  type AgentEventType,
+  type EventListener,
+} from './agent-event.ts';
 import { describeEvent } from './describe-event.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -20,7 +25,7 @@ const levels: Partial<Record<AgentEventType, Level>> = {
 export const logEvents =
   (logger: Logger, { deltas = false }: { readonly deltas?: boolean } = {}): EventListener =>
   (event) => {
-    if (!deltas && (event.type === 'StreamChunk' || event.type === 'ToolCallDelta')) return;
+    if (!deltas && !isNumbered(event.type)) return;
     const failedTool = event.type === 'ToolCallCompleted' && !event.success;
     const level = failedTool ? 'warn' : (levels[event.type] ?? 'debug');
     logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event)); // an object stays one

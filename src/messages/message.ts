@@ -110,6 +110,14 @@ export class Message implements MessageJSON {
     return textOf(this.content);
   }
 
+  /** How the model came to its answer, as the provider told it; null where it told nothing. Never sent as content. */
+  get reasoning(): string | null {
+    const { reasoning } = this.metadata;
+    return this.isAssistant() && typeof reasoning === 'string' && reasoning !== ''
+      ? reasoning
+      : null;
+  }
+
   toJSON(): MessageJSON {
     return { ...this };
   }

@@ -12,6 +12,7 @@ import { isRefusedValue } from './stores/store-errors.ts';
 const RETRY_WAITS_MS = [20, 100, 500, 2_000];
 const BEGINNINGS: ReadonlySet<AgentEventType> = new Set([
   'StreamChunk',
+  'ReasoningDelta',
   'ToolCallDelta',
   'AgentStarted',
   'AgentStepStarted',

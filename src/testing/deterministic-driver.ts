@@ -85,6 +85,8 @@ function create(
     },
     async *stream(request, { signal }): AsyncIterable<InferenceChunk> {
       const step = take(request, true);
+      const { reasoning = '' } = step.extras;
+      if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
       for (const text of step.chunks ?? (step.content === '' ? [] : [step.content]))
         yield { type: 'content', text };
       await before(step, signal);

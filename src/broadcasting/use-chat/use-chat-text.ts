@@ -28,6 +28,7 @@ export class TextParts {
     if (this.#whole.has(messageId)) return [];
     this.#whole.add(messageId);
     const open = this.#open?.id === messageId ? this.#open : null;
+    if (open === null && content.trim() === '') return [];
     if (open && content.startsWith(open.shown))
       return [...this.#grow(messageId, content.slice(open.shown.length)), ...this.end()];
     return [

@@ -1,7 +1,8 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { end, isRead, ways, type Sample } from '../../../test/setup/chat-samples.ts';
 import { delta } from '../../../test/setup/loopback.ts';
 import { events } from '../../../test/setup/read-chat.ts';
+import { ChatStream } from './chat-stream.ts';
 
 const thoughts: readonly Sample[] = [
   [
@@ -78,5 +79,26 @@ const thoughts: readonly Sample[] = [
 describe.each(ways)('a streamed answer, read %s', (_way, read) => {
   describe('reasoning and refusal', () => {
     it.each(thoughts)('%s', (_name, text, expected) => isRead(read(text), expected));
+  });
+});
+
+describe('reasoning while it arrives', () => {
+  const chunksOf = (...deltas: readonly object[]): string[] => {
+    const stream = new ChatStream('https://x');
+    return deltas
+      .flatMap((one) => stream.read({ choices: [{ index: 0, delta: one }] }))
+      .flatMap((chunk) => ('text' in chunk ? `${chunk.type}: ${chunk.text}` : []));
+  };
+
+  it.each([
+    ['a field', [{ reasoning_content: 'H' }, { reasoning_content: 'm' }, { content: 'a' }]],
+    ['<think>', [{ content: '<think>H' }, { content: 'm</th' }, { content: 'ink>\n\na' }]],
+  ])('comes with each delta: %s', (_name, deltas) => {
+    expect(chunksOf(...deltas)).toEqual(['reasoning: H', 'reasoning: m', 'content: a']);
+  });
+
+  it('comes once where a provider sends it twice', () => {
+    const deltas = [{ reasoning: 'Hm' }, { content: '<think>Hm</think>a' }];
+    expect(chunksOf(...deltas)).toEqual(['reasoning: Hm', 'content: a']);
   });
 });

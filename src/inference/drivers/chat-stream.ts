@@ -108,7 +108,13 @@ export class ChatStream {
       out.push({ type: 'reasoning', text: reasoning });
     } else if (delta['reasoning_details'] !== undefined) this.#kept.read(delta);
     if (refusal !== '') this.#refusal += refusal;
-    if (text !== '') this.#say(this.#think.push(text), out);
+    if (text !== '') {
+      const said = this.#think.push(text);
+      const thought = this.#think.takeThought();
+      // where the provider reports reasoning apart, that counts
+      if (thought !== '' && this.#reasoning === '') out.push({ type: 'reasoning', text: thought });
+      this.#say(said, out);
+    }
     const calls = delta['tool_calls'];
     if (Array.isArray(calls)) this.#calls.read(calls as unknown[], out);
     else if (isRecord(delta['function_call']))

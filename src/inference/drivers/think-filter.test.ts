@@ -37,17 +37,60 @@ describe('thoughts at the beginning of a text', () => {
         const text = parts.join('');
         const filter = new ThinkFilter();
         let said = '';
+        let thought = '';
         let from = 0;
         for (const to of [...cuts.map((cut) => cut % (text.length + 1)), text.length].toSorted(
           (a, b) => a - b,
         )) {
           said += filter.push(text.slice(from, to));
+          thought += filter.takeThought();
           from = to;
         }
         said += filter.end();
         expect({ said, think: filter.think }).toEqual(splitThink(text));
+        // what was given out early is the thought, unless it never ended and was said after all
+        if (filter.think !== null || !said.trimStart().startsWith('<think>'))
+          expect(thought).toBe(filter.think ?? '');
+        else expect(said.trimStart().slice('<think>'.length)).toContain(thought);
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('a thought that is streamed', () => {
+  const thoughts = (...pieces: string[]): string[] => {
+    const filter = new ThinkFilter();
+    return pieces.map((piece) => {
+      filter.push(piece);
+      return filter.takeThought();
+    });
+  };
+
+  it('is given out as it arrives, and never a part of the closing tag', () => {
+    expect(thoughts('<thi', 'nk>One', ' two <', '/thi', 'nk>said')).toEqual([
+      '',
+      'One',
+      ' two ',
+      '',
+      '',
+    ]);
+    expect(thoughts('<think>a </', 'thing</think>')).toEqual(['a ', '</thing']);
+  });
+
+  it('is none while it is blank', () => {
+    expect(thoughts('<think>\n', '\n</think>', '\n\nHi')).toEqual(['', '', '']);
+    expect(thoughts('<think>\n', '\nWell', '</think>')).toEqual(['', '\n\nWell', '']);
+  });
+
+  it('costs the same for each piece, however long it is', () => {
+    const filter = new ThinkFilter();
+    filter.push('<think>');
+    let length = 0;
+    for (let i = 0; i < 20_000; i++) {
+      filter.push('word ');
+      length += filter.takeThought().length;
+    }
+    expect(length).toBe(100_000);
   });
 });

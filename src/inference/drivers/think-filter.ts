@@ -8,9 +8,13 @@ const CLOSING = '</think>';
 export class ThinkFilter {
   #state: 'start' | 'thinking' | 'gap' | 'saying' = 'start';
   #held = '';
-  /** The end of what is held, long enough to see a closing tag that is cut in two. */
+  /** The end of the thought, as far as it may be the beginning of the closing tag. */
   #tail = '';
   #think = '';
+  /** White space at its beginning, which counts only if more follows. */
+  #blank = '';
+  #isBlank = true;
+  #new = '';
 
   /** What may be shown now. */
   push(text: string): string {
@@ -25,6 +29,13 @@ export class ThinkFilter {
       return this.#search(start.slice(OPENING.length));
     }
     return this.#search(text);
+  }
+
+  /** What the last pieces add to the thought, before it is known that it ends. */
+  takeThought(): string {
+    const thought = this.#new;
+    this.#new = '';
+    return thought;
   }
 
   /** What was held back and turned out to be said. */
@@ -44,9 +55,11 @@ export class ThinkFilter {
     const seen = this.#tail + text;
     const at = seen.indexOf(CLOSING);
     if (at < 0) {
-      this.#tail = seen.slice(-(CLOSING.length - 1));
+      this.#tail = beginningOfClosing(seen);
+      this.#add(seen.slice(0, seen.length - this.#tail.length));
       return '';
     }
+    this.#add(seen.slice(0, at));
     const rest = seen.slice(at + CLOSING.length);
     this.#think = this.#held
       .slice(0, this.#held.length - rest.length - CLOSING.length)
@@ -57,12 +70,29 @@ export class ThinkFilter {
     return this.#say(rest);
   }
 
+  #add(thought: string): void {
+    if (!this.#isBlank) this.#new += thought;
+    else if (thought.trim() === '') this.#blank += thought;
+    else {
+      this.#new += this.#blank + thought;
+      this.#blank = '';
+      this.#isBlank = false;
+    }
+  }
+
   /** The white space behind the thought belongs to neither. */
   #say(text: string): string {
     const said = text.trimStart();
     if (said !== '') this.#state = 'saying';
     return said;
   }
+}
+
+/** The longest end of a text that a closing tag may begin with. */
+function beginningOfClosing(text: string): string {
+  for (let length = Math.min(text.length, CLOSING.length - 1); length > 0; length--)
+    if (CLOSING.startsWith(text.slice(-length))) return text.slice(-length);
+  return '';
 }
 
 /** The same for a whole text. */
