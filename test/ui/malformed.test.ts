@@ -197,7 +197,7 @@ describe('what is no envelope', () => {
       const half = reduceAll(run.slice(0, 9));
       const after = reduceEnvelope(half, make() as Envelope);
       expect(after.ignored).toBe(1);
-      expect({ ...after, ignored: 0, book: null }).toEqual({ ...half, book: null });
+      expect({ ...after, ignored: 0, reducer: null }).toEqual({ ...half, reducer: null });
       const end = reduceAll(run.slice(9), after);
       expect(end.messages).toEqual(truth.messages);
       expect(end.ignored).toBe(1);

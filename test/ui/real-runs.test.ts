@@ -297,7 +297,7 @@ describe('a real session on a screen', () => {
             after: place.after,
           }),
         );
-      expect({ ...state, book: null }).toEqual({ ...truth, book: null });
+      expect({ ...state, reducer: null }).toEqual({ ...truth, reducer: null });
     }
     await runtime.close();
   });

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { LineFeeds } from '../../line-feeds.ts';
 
 export interface SseEvent {
   readonly event: string;
@@ -21,7 +22,7 @@ export class SseReader {
     },
   });
   #raw = '';
-  #skipsLf = false;
+  readonly #lines = new LineFeeds();
   #hasEvents = false;
   #stray = '';
 
@@ -50,7 +51,7 @@ export class SseReader {
 
   #take(text: string): readonly SseEvent[] {
     if (!this.#hasEvents) this.#raw += text;
-    this.#parser.feed(this.#withLineFeeds(text));
+    this.#parser.feed(this.#lines.next(text));
     const events = this.#events;
     if (events.length === 0) return events;
     this.#events = [];
@@ -59,13 +60,5 @@ export class SseReader {
       this.#raw = '';
     }
     return events;
-  }
-
-  /** The parser looks for both kinds of line ends with every line, all the way to the end of what it was given. */
-  #withLineFeeds(text: string): string {
-    // the second half of a line end whose first half came before
-    const rest = this.#skipsLf && text.startsWith('\n') ? text.slice(1) : text;
-    if (text !== '') this.#skipsLf = text.endsWith('\r');
-    return rest.includes('\r') ? rest.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : rest;
   }
 }

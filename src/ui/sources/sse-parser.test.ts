@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sseParser, type SseMessage } from './sse-parser.ts';
+import { LONGEST_EVENT, sseParser, type SseMessage } from './sse-parser.ts';
 
 interface Read {
   readonly messages: readonly SseMessage[];
@@ -137,5 +137,27 @@ describe('sseParser', () => {
     parser.feed('\n\n');
     expect(messages[0]?.data).toHaveLength(line.length);
     expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  it('many lines before a CR cost the same per line', () => {
+    const start = performance.now();
+    const { messages } = read(`${'data: a\n\n'.repeat(200_000)}data: b\r\r`);
+    expect(messages).toHaveLength(200_001);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it.each([
+    ['a line', 'x'],
+    ['an event', `${'x'.repeat(1_000)}\ndata: `],
+  ])('refuses %s without an end', (_what, text) => {
+    const piece = text.repeat(1_000_000 / text.length);
+    const parser = sseParser(() => {});
+    parser.feed('data: ');
+    const feedAll = (): void => {
+      for (let fed = 0; fed <= LONGEST_EVENT * 1.1; fed += piece.length) parser.feed(piece);
+    };
+    expect(feedAll).toThrow(
+      expect.objectContaining({ code: 'unreadable', message: expect.stringContaining('33554432') }),
+    );
   });
 });
