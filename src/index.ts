@@ -125,6 +125,8 @@ export { SlimSerializationConfig } from './serialization/slim-serialization-conf
 export type { SlimState } from './serialization/slim-state.ts';
 
 // sessions
+export type { FollowOptions } from './sessions/feed/follow-session.ts';
+export type { FeedGap, FollowedEvent, LogPosition } from './sessions/feed/live-source.ts';
 export {
   inProcessQueue,
   type ExecutionQueue,

@@ -158,7 +158,8 @@ function finishStep(run: Run, draft: StepDraft): Promise<void> | undefined {
 }
 
 function work(run: Run, draft: StepDraft): Promise<void> {
-  const { events, state, agent } = run;
+  const { events, state, agent, journal } = run;
+  if (journal) draft.restart = journal.lostTexts(state.agentId, draft.number, draft.attempt);
   if (events.wants('AgentStepStarted'))
     events.emit('AgentStepStarted', {
       stepNumber: draft.number,

@@ -37,6 +37,8 @@ export interface Journal extends EventOutlet {
   nested(callId: string): Journal;
   /** An earlier process has started this call, and nobody knows how it ended. */
   wasStarted(callId: string): boolean;
+  /** How often earlier processes have begun the text of an attempt at a step, which was lost with them. */
+  lostTexts(agentId: string, stepNumber: number, attempt: number): number;
   /** The newest state that is written down. */
   readonly saved: AgentState | null;
   /** Why nothing can be written any more; the run is over then. */

@@ -91,7 +91,9 @@ export class ModelAnswer {
     if (text === '') return;
     const { events, redactor } = this.#run;
     this.#draft.shown += text;
-    if (events.wants('StreamChunk')) this.#tell((this.#text ??= streamOf(redactor)).push(text));
+    // a text that has begun is streamed to its end: those who come back must not miss its middle
+    if (this.#text !== null || events.wants('StreamChunk'))
+      this.#tell((this.#text ??= streamOf(redactor)).push(text));
   }
 
   /** Nothing more comes: what could have become a secret has not, or is hidden. */

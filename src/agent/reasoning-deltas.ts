@@ -18,7 +18,8 @@ export class ReasoningDeltas {
   push(text: string): void {
     if (text === '') return;
     this.#pieces.push(text);
-    if (!this.#run.events.wants('ReasoningDelta')) return;
+    // what has begun is streamed to its end, as text is
+    if (this.#stream === null && !this.#run.events.wants('ReasoningDelta')) return;
     this.#emit((this.#stream ??= streamOf(this.#run.redactor)).push(text));
   }
 

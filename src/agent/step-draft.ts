@@ -63,7 +63,7 @@ export class StepDraft {
   chunks = 0;
   /** Characters of the chunks that told it: secrets are hidden in them. */
   told = 0;
-  /** How often a hook had the text made anew. */
+  /** How often the text was begun anew: by a hook, or after a process was lost. */
   restart = 0;
   /** Pieces of reasoning that were emitted, and whether any of them still counts. */
   reasoningPieces = 0;

@@ -43,6 +43,8 @@ interface EventFields {
     readonly messageCount: number;
     /** More than 0 where it goes on. */
     readonly stepCount: number;
+    /** In a session: where the log of the execution before ended. Absent on the first one, and from earlier releases. */
+    readonly previous?: { readonly executionId: string; readonly seq: number };
   };
   /** A user's message that a run answers, or a complete text of the model. */
   readonly MessageAdded: {

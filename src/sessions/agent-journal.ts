@@ -108,6 +108,10 @@ export class AgentJournal implements Journal {
     return this.#writer.lostCalls.has(callId);
   }
 
+  lostTexts(agentId: string, stepNumber: number, attempt: number): number {
+    return this.#writer.lost?.countOf({ agentId, stepNumber, attempt }) ?? 0;
+  }
+
   get saved(): AgentState | null {
     const { saved } = this.#frame;
     if (!saved) return null;

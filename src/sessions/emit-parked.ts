@@ -52,7 +52,8 @@ const writerFor = (
     salt,
     definition: '',
     now: () => isoTime(context.clock.now()),
-    onEvent: (event, seq) => context.onEvent({ sessionId: row.id, owner: row.owner, seq, event }),
+    onEvent: (event, seq, follows) =>
+      context.onEvent({ sessionId: row.id, owner: row.owner, seq, follows, event }),
     hasListeners: () => context.hasListeners(row.id),
     failed: () => {},
     signalled: () => {},

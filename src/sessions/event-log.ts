@@ -72,7 +72,7 @@ export async function readLog(
   readonly characters: number;
 }> {
   const { values, characters } = await reader.fitting<LogEntry>(rows, maxCharacters);
-  const entries = values.map(presentForm);
+  const entries = entriesOf(values);
   const outcomes = await outcomesOf(reader, id, entries);
   const read = entries.flatMap(({ agents, events }, i) => {
     const { seq: last = 0, executionId = '' } = rows[i] ?? {}; // one value per row
@@ -90,6 +90,10 @@ export async function readLog(
   });
   return { events: read, rowCount: entries.length, characters };
 }
+
+/** Rows of the log as this release writes them. */
+export const entriesOf = (values: readonly unknown[]): readonly LogEntry[] =>
+  (values as readonly LogEntry[]).map(presentForm);
 
 const presentForm = ({ agents, events }: LogEntry): LogEntry => ({
   agents,

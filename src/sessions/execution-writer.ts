@@ -3,6 +3,9 @@ import { isNumbered, type AgentEvent, type AgentEventType } from '../events/agen
 import { eventOf, type EventNote } from '../events/event-outlet.ts';
 import { CommitBatch, type AgentFrame, type StagedEvent } from './commit-batch.ts';
 import { commitOf, joined, type CommitDraft } from './commit-rows.ts';
+import type { LogPosition } from './feed/live-source.ts';
+import { afterExecution, withoutArgs, withoutText } from './logged-notes.ts';
+import type { LostStreams } from './lost-streams.ts';
 import type { RowWriter } from './row-writer.ts';
 import { isOfContent, notWritable } from './session-errors.ts';
 import type { CommitReceipt, SessionStore } from './session-store.ts';
@@ -29,12 +32,14 @@ export interface ExecutionWriterOptions {
   readonly revision: number;
   /** Last sequence number of this execution's log. */
   readonly seq: number;
+  /** Of a new execution: where the log of the one before ended. */
+  readonly previous?: LogPosition | undefined;
   readonly salt: string;
   readonly definition: string;
   readonly title?: string | undefined;
   now(): string;
   /** Hears of every event after it was written down. */
-  onEvent(event: AgentEvent, seq: number | null): void;
+  onEvent(event: AgentEvent, seq: number | null, follows: number): void;
   /** Whether anybody hears the events of this session. */
   hasListeners(): boolean;
   /** The work must end at once: nothing more can be written. */
@@ -59,8 +64,11 @@ export class ExecutionWriter {
   /** The last commit is on its way: the lease may be given back from now on. */
   hasEnded = false;
   seq: number;
+  #notifiedSeq: number;
   /** Calls that another process has started, and whose end nobody saw. */
   readonly lostCalls: Set<string> = new Set();
+  /** What an earlier worker of this execution may have streamed. */
+  lost: LostStreams | null = null;
   readonly nestedFrames: Map<string, AgentFrame> = new Map();
   #revision: number;
   #batch: CommitBatch = new CommitBatch();
@@ -77,6 +85,7 @@ export class ExecutionWriter {
     this.options = options;
     this.#revision = options.revision;
     this.seq = options.seq;
+    this.#notifiedSeq = options.seq;
   }
 
   get batch(): CommitBatch {
@@ -89,8 +98,10 @@ export class ExecutionWriter {
 
   publish(given: EventNote, tell: () => void): void {
     if (this.failure) return;
-    const note = this.options.hidesText ? withoutText(given) : given;
-    const seq = isNumbered(note.type) ? ++this.seq : null;
+    const shown = this.options.hidesText ? withoutText(given) : given;
+    const seq = isNumbered(shown.type) ? ++this.seq : null;
+    const { previous } = this.options;
+    const note = seq === 1 && previous ? afterExecution(shown, previous) : shown;
     if (seq === null && !this.#isWriting && this.#hasNoEvents)
       return this.#tell({ note, seq, tell });
     this.#batch.events.push({ note, seq, tell });
@@ -103,7 +114,9 @@ export class ExecutionWriter {
 
   #tell({ note, seq, tell }: StagedEvent): void {
     tell();
-    if (this.options.hasListeners()) this.options.onEvent(eventOf(note), seq);
+    const follows = this.#notifiedSeq;
+    this.#notifiedSeq = seq ?? follows;
+    if (this.options.hasListeners()) this.options.onEvent(eventOf(note), seq, follows);
   }
 
   /** Writes what is staged shortly, unless a commit takes it along before. */
@@ -281,12 +294,3 @@ export class ExecutionWriter {
     this.options.failed(error);
   }
 }
-
-/** They may be what could not be written. */
-const withoutArgs = (note: EventNote): EventNote =>
-  'args' in note.fields
-    ? { ...note, fields: { ...note.fields, args: { omitted: 'They could not be kept.' } } }
-    : note;
-
-const withoutText = (note: EventNote): EventNote =>
-  'outputText' in note.fields ? { ...note, fields: { ...note.fields, outputText: '' } } : note;

@@ -7,6 +7,7 @@ import { AgentJournal, type JournalSignals } from './agent-journal.ts';
 import { ExecutionWriter } from './execution-writer.ts';
 import type { Lease } from './lease.ts';
 import { loadSession, type LoadedSession } from './load-state.ts';
+import { lostStreams, type LostStreams } from './lost-streams.ts';
 import type { Stay } from './quarantine.ts';
 import { RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
@@ -89,14 +90,18 @@ export class LeasedRun {
     const wholeExecution = command?.kind === 'resume';
     const loaded = await loadSession(reader, row, { ...window, wholeExecution });
     const task = await taskOf(this.#context, { row, reader, state: loaded.state, command });
-    return { loaded, task, journal: this.#open(loaded, task) };
+    // a run that was neither paused nor ended was left by a worker that is gone
+    const isLeft = task.kind === 'resume' && loaded.state.status === 'in_progress';
+    const at = isoTime(this.#context.clock.now());
+    const lost = isLeft ? await lostStreams(reader, row, at) : null;
+    return { loaded, task, journal: this.#open(loaded, task, lost) };
   }
 
   get #isToEnd(): boolean {
     return this.#stopReason !== null || this.#row.closeReason !== null;
   }
 
-  #open(loaded: LoadedSession, task: Task): AgentJournal {
+  #open(loaded: LoadedSession, task: Task, lost: LostStreams | null): AgentJournal {
     const { head, frame, nestedFrames, lostCalls } = loaded;
     const { store, clock } = this.#context;
     const row = this.#row;
@@ -109,12 +114,16 @@ export class LeasedRun {
       token: row.token,
       revision: row.revision,
       seq: isNew ? 0 : row.seq,
+      previous:
+        isNew && row.executionId !== null
+          ? { executionId: row.executionId, seq: row.seq }
+          : undefined,
       salt: head.salt,
       definition: JSON.stringify(this.#agent.definition),
       title: head.title ?? this.#titleOf(loaded, task),
       now: () => isoTime(clock.now()),
-      onEvent: (event, seq) =>
-        this.#context.onEvent({ sessionId: row.id, owner: row.owner, seq, event }),
+      onEvent: (event, seq, follows) =>
+        this.#context.onEvent({ sessionId: row.id, owner: row.owner, seq, follows, event }),
       hasListeners: () => this.#context.hasListeners(row.id),
       failed: (error) => this.#lose(error),
       signalled: (receipt) => this.#signalled(receipt),
@@ -126,6 +135,8 @@ export class LeasedRun {
     if (task.done !== undefined) writer.batch.done = task.done;
     // what the model was told stays as it was
     if (this.#known === null) writer.definition = head.definition;
+    writer.lost = lost;
+    for (const note of lost?.notes ?? []) writer.publish(note, () => {});
     this.#writer = writer;
     if (this.#lost) this.#lose(this.#lost);
     return new AgentJournal(writer, frame, this.#signals);

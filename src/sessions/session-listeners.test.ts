@@ -1,13 +1,15 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { SessionListeners } from './session-listeners.ts';
+import type { LiveEvent } from './feed/live-source.ts';
 import type { SessionEvent } from './session-worker.ts';
 
 const event = {
   sessionId: 's',
   owner: 'ann',
   seq: 1,
+  follows: 0,
   event: { type: 'AgentStarted' },
-} as SessionEvent;
+} as LiveEvent;
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -29,6 +29,15 @@ export interface LogPage {
   readonly seq: number;
 }
 
+export interface LogPageOptions {
+  /** Default: the newest. */
+  readonly executionId?: string;
+  /** Only events with a higher number. */
+  readonly after?: number;
+  /** Most events, at most and by default 500. */
+  readonly limit?: number;
+}
+
 /** Of one execution, and of the session with it. */
 export interface Accounts {
   readonly execution: Execution;
@@ -190,7 +199,7 @@ async function markAt(
 export async function readEvents(
   lookup: SessionLookup,
   row: SessionRow,
-  options: { readonly executionId?: string; readonly after?: number; readonly limit?: number },
+  options: LogPageOptions,
 ): Promise<LogPage> {
   const executionId = options.executionId ?? row.executionId;
   if (executionId === null) return { executionId, events: [], seq: 0 };

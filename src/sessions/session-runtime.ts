@@ -8,6 +8,9 @@ import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
 import { answerCall, resumeSession } from './answer-calls.ts';
 import { checkedOwner } from './check-names.ts';
+import { followSession, type FollowOptions } from './feed/follow-session.ts';
+import type { FollowedEvent } from './feed/live-source.ts';
+import { SessionFeeds } from './feed/session-feeds.ts';
 import { forkSession } from './fork-session.ts';
 import { createSession } from './new-session.ts';
 import { sendMessage } from './send-message.ts';
@@ -34,6 +37,7 @@ import {
   type Accounts,
   type HistoryPage,
   type LogPage,
+  type LogPageOptions,
   type PageOptions,
   type StepPageOptions,
 } from './session-reads.ts';
@@ -48,6 +52,7 @@ export class SessionRuntime {
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
   readonly #scheduler: SessionScheduler;
+  readonly #feeds: SessionFeeds;
 
   constructor(options: SessionRuntimeOptions) {
     const { clock = systemClock, maxMessages = 200 } = options;
@@ -57,6 +62,7 @@ export class SessionRuntime {
     this.clock = clock;
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
     this.#scheduler = new SessionScheduler(this.#lookup, options);
+    this.#feeds = SessionFeeds.of(this, this.#lookup, this.#scheduler.listeners);
   }
 
   async create(options: CreateOptions): Promise<Session> {
@@ -109,12 +115,8 @@ export class SessionRuntime {
     options: AnswerOptions & { readonly args?: JsonObject },
   ): Promise<Session> {
     const { args } = options;
-    return this.#answer(
-      sessionId,
-      callId,
-      { approve: true, ...(args !== undefined && { args }) },
-      options,
-    );
+    const answer: ApprovalAnswer = { approve: true, ...(args !== undefined && { args }) };
+    return this.#answer(sessionId, callId, answer, options);
   }
 
   deny(
@@ -165,6 +167,7 @@ export class SessionRuntime {
     const row = await this.#lookup.owned(sessionId, owner);
     await this.#lookup.store.delete(row.id);
     this.#scheduler.forget(row.id);
+    this.#feeds.end(row.id);
   }
 
   /** Drops what no next turn needs of idle sessions that did not change since, in batches that hold up nothing else. */
@@ -193,8 +196,9 @@ export class SessionRuntime {
   }
 
   /** Finishes the steps that run, gives their leases back and takes up nothing more. */
-  close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    return this.#scheduler.close(options.graceMs);
+  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    await this.#scheduler.close(options.graceMs);
+    this.#feeds.close();
   }
 
   /**
@@ -228,16 +232,18 @@ export class SessionRuntime {
   }
 
   /** What an execution told, after the sequence number `after`: for a client that was away. */
-  async events(
-    sessionId: string,
-    options: OwnerOptions & {
-      readonly executionId?: string;
-      readonly after?: number;
-      readonly limit?: number;
-    },
-  ): Promise<LogPage> {
+  async events(sessionId: string, options: OwnerOptions & LogPageOptions): Promise<LogPage> {
     const row = await this.#lookup.owned(sessionId, options.owner);
     return readEvents(this.#lookup, row, options);
+  }
+
+  /**
+   * The log of a session from a position on, then what happens, whichever process works on it: each event once and in
+   * order. A pause or an end of a run does not end it; a deleted session, `close` and the signal do. A slow reader loses
+   * chunks of text alone. Leaving it stops nothing.
+   */
+  follow(sessionId: string, options: FollowOptions): AsyncIterable<FollowedEvent> {
+    return followSession(this.#feeds, sessionId, options);
   }
 
   /** The state that the next turn starts from, secrets and all: for server code, never for a client. */

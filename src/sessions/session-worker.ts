@@ -12,6 +12,7 @@ import {
   waitAfterDeath,
   wasParked,
 } from './attempts.ts';
+import type { LiveEvent } from './feed/live-source.ts';
 import { emitParked } from './emit-parked.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
@@ -43,7 +44,7 @@ export interface WorkerContext {
   isDraining(): boolean;
   /** Whether the store has said that the session can be claimed, whatever its row says of the lease. */
   isFree(sessionId: string): boolean;
-  onEvent(event: SessionEvent): void;
+  onEvent(event: LiveEvent): void;
   hasListeners(sessionId: string): boolean;
   /** Work that could not be done, for whoever runs the process. */
   failed(error: unknown, sessionId: string): void;

@@ -1,0 +1,286 @@
+import { AgentError } from '../../errors/agent-error.ts';
+import type { AgentEvent } from '../../events/agent-event.ts';
+import { pacer } from '../../pacing.ts';
+import type { LogPage } from '../session-reads.ts';
+import type { SessionRow } from '../session-rows.ts';
+import type { FeedSink, FeedStart } from './feed-sink.ts';
+import {
+  isLiveStreamed,
+  type LiveEvent,
+  type LiveStreamed,
+  type LogPosition,
+  type TextSoFar,
+} from './live-source.ts';
+import type { SessionTail } from './session-tail.ts';
+import { TextMarks } from './text-marks.ts';
+
+type Pause = () => Promise<void> | undefined;
+
+/** Live events that are kept while a page is read; if there are more, the next page has them. */
+const MOST_KEPT = 256;
+/** How long a worker may take to answer with the text so far. */
+const TEXT_MS = 1_000;
+/** Executions between the position of a reader and the newest one that are looked up. */
+const MOST_BETWEEN = 100;
+
+/**
+ * One reader of a session. The log is read from its position to the end; from there on it takes live events as long as
+ * each follows the one before. What does not follow sends it back to the log.
+ */
+export class FeedReader {
+  readonly #tail: SessionTail;
+  readonly #owner: string;
+  readonly #sink: FeedSink;
+  readonly #isOnlyOne: boolean;
+  readonly #marks: TextMarks = new TextMarks();
+  #executionId: string | null;
+  #seq: number;
+  #isLive = false;
+  #isReading = false;
+  #isAsking = false;
+  #isEnded = false;
+  /** Whether it came before the first execution. */
+  #wasEmpty = false;
+  #wasFound = false;
+  #kept: LiveEvent[] | null = null;
+
+  constructor(tail: SessionTail, owner: string, sink: FeedSink, start: FeedStart) {
+    const { executionId, after } = start;
+    this.#tail = tail;
+    this.#owner = owner;
+    this.#sink = sink;
+    this.#isOnlyOne = executionId !== undefined;
+    this.#executionId = executionId ?? after?.executionId ?? null;
+    this.#seq = after?.seq ?? 0;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** A new event of the session; `flush` hands it on. */
+  notify(live: LiveEvent): void {
+    if (this.#isLive) this.#accept(live);
+    else if (this.#kept && live.seq !== null) {
+      if (this.#kept.length < MOST_KEPT) this.#kept.push(live);
+      else this.#kept = null;
+    }
+  }
+
+  flush(): void {
+    if (!this.#isReading) this.#sink.flush();
+  }
+
+  /** The sink has no capacity: live events are dropped until it reads on. */
+  fallBehind(): void {
+    this.#isLive = false;
+  }
+
+  /** Reads the log on, page by page, as long as the sink wants them. */
+  readOn(): void {
+    if (this.#isLive || this.#isReading || this.#isEnded) return;
+    this.#fill().catch((error: unknown) => {
+      // deleted meanwhile: that is an end like any other
+      const isGone = this.#wasFound && AgentError.is(error, 'session_not_found');
+      this.end(isGone ? null : error);
+    });
+  }
+
+  /** The log has something that was not sent live. */
+  goBack(): void {
+    this.#isLive = false;
+    if (this.#sink.isWanted) this.readOn();
+  }
+
+  /** Leaves, without a word to the sink. */
+  close(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#isLive = false;
+    this.#tail.leave(this);
+  }
+
+  end(error: unknown = null): void {
+    if (this.#isEnded) return;
+    this.close();
+    this.#sink.end(error);
+  }
+
+  async #fill(): Promise<void> {
+    this.#isReading = true;
+    // a store in memory answers at once: others must get their turn between the pages
+    const pause = pacer(this.#owner);
+    try {
+      do {
+        await pause();
+        this.#kept = [];
+        const isAtEnd = await this.#readPage(pause);
+        if (this.#isEnded) return;
+        if (isAtEnd) this.#goLive();
+        this.#sink.flush();
+      } while (!this.#isLive && !this.#isEnded && this.#sink.isWanted);
+    } finally {
+      this.#isReading = false;
+      this.#kept = null;
+    }
+  }
+
+  /** True at the end of the newest execution. */
+  async #readPage(pause: Pause): Promise<boolean> {
+    const row = await this.#tail.row(this.#owner);
+    this.#wasFound = true;
+    const newest = row.executionId;
+    if (this.#executionId === null && newest !== null) {
+      if (this.#wasEmpty) await this.#enterNext(null, row, newest);
+      else this.#enter(newest);
+    }
+    const executionId = this.#executionId;
+    this.#wasEmpty = executionId === null;
+    if (executionId === null) return this.#reachEnd(row);
+    const page = await this.#tail.page(row, { executionId, seq: this.#seq });
+    if (this.#isEnded) return false;
+    const hasMore = await this.#takePage(executionId, page, pause);
+    if (hasMore || this.#isEnded) return false;
+    if (executionId === newest) return this.#reachEnd(row);
+    if (this.#isOnlyOne) {
+      // before its first event, another one may be the newest
+      if (this.#seq > 0) this.end();
+      return true;
+    }
+    if (newest !== null) await this.#enterNext(executionId, row, newest);
+    return false;
+  }
+
+  #reachEnd(row: SessionRow): true {
+    this.#tail.reach(row, this.#seq);
+    return true;
+  }
+
+  /** True if there is more of this execution. */
+  async #takePage(
+    executionId: string,
+    { events, seq: newest }: LogPage,
+    pause: Pause,
+  ): Promise<boolean> {
+    const first = events[0]?.seq ?? newest + 1;
+    // pruned, or a position that never was
+    if (first > this.#seq + 1 || newest < this.#seq) this.#takeGap(executionId, first - 1);
+    for (const { seq, event } of events) {
+      this.#take({ seq, event }, null);
+      const turn = pause();
+      if (turn) await turn;
+      if (this.#isEnded) return false;
+    }
+    return this.#seq < newest;
+  }
+
+  /** The execution after this one, where the log tells: it may be the newest, or one before that. */
+  async #enterNext(executionId: string | null, row: SessionRow, newest: string): Promise<void> {
+    let next: string | null = newest;
+    for (let i = 0; next !== null; i++) {
+      const before: LogPosition | null = await this.#tail.before(row, next);
+      if ((before?.executionId ?? null) === executionId) break;
+      next = i < MOST_BETWEEN ? (before?.executionId ?? null) : null;
+    }
+    if (this.#isEnded) return;
+    this.#enter(next ?? newest);
+    if (next === null) this.#takeGap(newest, 0);
+  }
+
+  #enter(executionId: string): void {
+    this.#executionId = executionId;
+    this.#seq = 0;
+    this.#marks.clear();
+  }
+
+  #takeGap(executionId: string, seq: number): void {
+    this.#seq = seq;
+    this.#marks.clear();
+    const { sessionId } = this.#tail;
+    const event = { type: 'gap', executionId } as const;
+    this.#sink.take({ sessionId, owner: this.#owner, seq, event }, false);
+  }
+
+  #take(entry: { readonly seq: number; readonly event: AgentEvent }, live: LiveEvent | null): void {
+    const { seq, event } = entry;
+    this.#seq = seq;
+    this.#marks.finish(event);
+    if (live) return this.#sink.take(live, true);
+    const { sessionId } = this.#tail;
+    this.#sink.take({ sessionId, owner: this.#owner, seq, event }, false);
+  }
+
+  #goLive(): void {
+    const kept = this.#kept;
+    if (!kept) return;
+    this.#isLive = true;
+    for (const live of kept) {
+      this.#accept(live);
+      if (!this.#isLive) return;
+    }
+    this.#askText();
+  }
+
+  #accept(live: LiveEvent): void {
+    const { event, seq } = live;
+    const isSame = event.executionId === this.#executionId;
+    if (seq === null) {
+      if (isSame && isLiveStreamed(live)) this.#acceptStreamed(live);
+    } else if (isSame) {
+      if (seq === this.#seq + 1) this.#take({ seq, event }, live);
+      else if (seq > this.#seq) this.goBack();
+    } else if (this.#isOnlyOne) {
+      // before its first event, what comes of others is older
+      if (this.#seq > 0) this.end();
+    } else if (this.#isNext(event)) {
+      this.#enter(event.executionId);
+      this.#take({ seq, event }, live);
+    } else this.goBack();
+  }
+
+  /** Whether this is the first event of the execution that comes right after the position. */
+  #isNext(event: AgentEvent): boolean {
+    if (event.type !== 'AgentStarted' || event.resumed) return false;
+    const { previous } = event;
+    if (this.#executionId === null) return previous === undefined;
+    return previous?.executionId === this.#executionId && previous.seq === this.#seq;
+  }
+
+  #acceptStreamed(live: LiveStreamed): void {
+    // the log has it whole
+    if (live.follows < this.#seq) return;
+    if (live.follows > this.#seq) return this.goBack();
+    const what = this.#marks.take(live.event);
+    if (what === 'next') this.#sink.take(live, true);
+    else if (what === 'missing') this.#askText(live);
+  }
+
+  /** Someone who joins, or has missed a piece, gets texts from the worker; without an answer the message brings them. */
+  #askText(missing: LiveStreamed | null = null): void {
+    if (this.#isAsking) return;
+    const answer = this.#tail.textSoFar();
+    if (!(answer instanceof Promise)) return this.#takeText(answer, missing);
+    this.#isAsking = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, TEXT_MS, null);
+    });
+    void Promise.race([answer.catch(() => null), late]).then((text) => {
+      clearTimeout(timer);
+      this.#isAsking = false;
+      if (!this.#isLive) return;
+      this.#takeText(text, missing);
+      this.#sink.flush();
+    });
+  }
+
+  #takeText(text: TextSoFar | null, missing: LiveStreamed | null): void {
+    const isCurrent = text?.executionId === this.#executionId && text.follows === this.#seq;
+    if (text && isCurrent) {
+      const events = text.events.map((live) => ({ ...live, event: this.#marks.rest(live.event) }));
+      const known = new Set(events.filter(({ event }) => this.#marks.take(event) !== 'next'));
+      if (known.size < events.length) this.#sink.takeText(events, known);
+    }
+    if (missing && this.#marks.take(missing.event) === 'missing') this.#marks.lose(missing.event);
+  }
+}
