@@ -36,7 +36,7 @@ const options = (broadcaster, config) => {
   return { executionId, wiretap: adapter.wiretap() };
 };
 
-/** The same run with the adapter and with a listener that does nothing, turn by turn; then against nobody listening. */
+/** The same run with the adapter and with a listener that does nothing, turn by turn; then against a run without listeners. */
 export async function* adapterCost() {
   const config = BroadcastConfig.standard();
   for (const [name, agent] of Object.entries(runs)) {
@@ -46,7 +46,7 @@ export async function* adapterCost() {
     const ours = () => agent.run(PROMPT, options(nowhere, config));
     for (const [beside, bare] of [
       ['listener', () => agent.run(PROMPT, { wiretap: () => {} })],
-      ['nobody', () => agent.run(PROMPT)],
+      ['none', () => agent.run(PROMPT)],
     ]) {
       const { onward_us, bare_us, quiet_rounds } = await interleaved(ours, bare, counts);
       yield {

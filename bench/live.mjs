@@ -33,13 +33,13 @@ function print(line) {
 }
 
 function bars() {
-  const verdicts = {};
+  const results = {};
   const most = (bar, value, limit) => {
-    verdicts[bar] = { value, limit, pass: value <= limit };
+    results[bar] = { value, limit, pass: value <= limit };
   };
   const of = (name, more = () => true) => lines.filter((line) => line.case === name && more(line));
-  // a run that nobody listens to does not stream at all: beside it stands the price of streaming
-  const isCost = ({ run, beside }) => run !== 'stream' || beside !== 'nobody';
+  // a run without listeners does not stream at all: beside it stands the price of streaming
+  const isCost = ({ run, beside }) => run !== 'stream' || beside !== 'none';
   for (const { run, beside, added_ns: ns } of of('adapter', isCost))
     most(`adapter_ns_per_event_${run}_beside_${beside}`, ns, 2_000);
   for (const line of of('sessions', ({ server }) => server === 'onward')) {
@@ -48,5 +48,5 @@ function bars() {
     most('frames_dropped', line.dropped, 0);
     most('readers_let_go', line.readers_let_go, 0);
   }
-  return verdicts;
+  return results;
 }

@@ -20,7 +20,7 @@ const MIN_QUIET_ROUNDS = 7;
 export async function interleaved(ours, bare, { units, warmUnits, sampleUnits, rounds }) {
   const runs = Math.max(1, Math.ceil(sampleUnits / units));
   const sample = async (work) => {
-    // nobody pays for the other's young garbage; a full collection would throw away compiled code
+    // no case pays for the young garbage of another; a full collection would throw away compiled code
     globalThis.gc?.({ type: 'minor' });
     const began = performance.now();
     for (let i = 0; i < runs; i++) await work();

@@ -25,9 +25,9 @@ for (const [name, measure] of Object.entries(cases)) {
 console.log(JSON.stringify({ case: 'bars', ...bars() }));
 
 function bars() {
-  const verdicts = {};
+  const results = {};
   const judge = (bar, value, limit) => {
-    verdicts[bar] = { value: round(value), limit, pass: value <= limit };
+    results[bar] = { value: round(value), limit, pass: value <= limit };
   };
   const of = (name) => lines.filter((line) => line.case === name);
   for (const { steps, ratio } of of('loop')) judge(`ratio_${steps}`, ratio, MAX_RATIO);
@@ -41,5 +41,5 @@ function bars() {
       LINEAR_TOLERANCE,
     );
   for (const { import_ms: ms } of of('import')) judge('import_ms', ms, MAX_IMPORT_MS);
-  return verdicts;
+  return results;
 }

@@ -47,7 +47,7 @@ export function onwardLoop(steps) {
   };
 }
 
-/** What somebody would write by hand: call the model, push messages, check arguments, call the tool. */
+/** The loop written by hand: call the model, push messages, check arguments, call the tool. */
 export function bareLoop(steps) {
   const driver = scriptedDriver(steps);
   const tools = { add };

@@ -77,7 +77,7 @@ function post(user, path, body) {
   });
 }
 
-/** Reads live events up to the end of the turn, and leaves. Returns where to go on. */
+/** Reads live events up to the end of the turn, and leaves. Returns where to continue. */
 function follow(user, id, after, tick) {
   const headers = { 'x-user': user, ...(after && { 'last-event-id': after }) };
   return new Promise((resolve, reject) => {

@@ -187,9 +187,9 @@ function reply(side, what) {
 }
 
 function bars() {
-  const verdicts = {};
+  const results = {};
   const most = (bar, value, limit) => {
-    verdicts[bar] = { value, limit, verdict: value <= limit ? 'PASS' : 'FAIL' };
+    results[bar] = { value, limit, result: value <= limit ? 'PASS' : 'FAIL' };
   };
   for (const line of lines) {
     if (line.case === 'error') most('run', line.error, 0);
@@ -200,5 +200,5 @@ function bars() {
     most('heap_mb_per_minute', line.heap_mb_per_minute, MB_PER_MINUTE);
     most('rss_mb_per_minute', line.rss_mb_per_minute, MB_PER_MINUTE);
   }
-  return verdicts;
+  return results;
 }

@@ -185,21 +185,21 @@ async function recovery() {
 }
 
 function bars() {
-  const verdicts = {};
+  const results = {};
   for (const line of lines.filter(
     (l) => l.case === 'durable_steps' && l.store.includes('NORMAL'),
   )) {
     const limit = BARS[line.concurrency];
     const value = line.steps_per_second;
-    verdicts[`steps_per_second_at_${line.concurrency}`] = { value, limit, pass: value >= limit };
+    results[`steps_per_second_at_${line.concurrency}`] = { value, limit, pass: value >= limit };
   }
   const [short, , long] = lines.filter((line) => line.case === 'load');
   if (long) {
     const value = round(
       long.load_ms / lines.find((l) => l.case === 'load' && l.steps === 1_000).load_ms,
     );
-    verdicts.load_5000_to_1000 = { value, limit: 1.5, pass: value <= 1.5 };
-    verdicts.load_10 = { value: short.load_ms };
+    results.load_5000_to_1000 = { value, limit: 1.5, pass: value <= 1.5 };
+    results.load_10 = { value: short.load_ms };
   }
-  return verdicts;
+  return results;
 }

@@ -17,7 +17,7 @@ interface Subpath {
 
 export interface PublicApi {
   readonly subpaths: readonly Subpath[];
-  /** What public signatures mention and nobody can import. */
+  /** Types that public signatures mention and that users cannot import. */
   readonly shapes: readonly PublicName[];
 }
 

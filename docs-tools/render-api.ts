@@ -37,7 +37,7 @@ export async function renderApi(api: PublicApi): Promise<readonly Page[]> {
     {
       file: shapesFile,
       title: 'Shapes',
-      intro: 'What signatures mention and nobody can import: read it, do not name it.',
+      intro: 'Types that signatures mention and that you cannot import.',
       names: shapes,
     },
   ];
@@ -180,7 +180,7 @@ function index(
       });
       return `## [${title}](${file})\n\n${rows.join('\n')}`;
     });
-  const intro = `Every name of every subpath, with its comment and its signature. [Shapes](${shapesFile}) has the types that signatures mention and nobody can import.`;
+  const intro = `Every name of every subpath, with its comment and its signature. [Shapes](${shapesFile}) has the types that signatures mention and that you cannot import.`;
   return [note, '# API reference', intro, ...lists].join('\n\n');
 }
 

@@ -1,4 +1,4 @@
-/** A tool that needs a person: the run pauses, lies in a database overnight, and another process goes on. */
+/** A tool that needs approval: the run pauses, is stored overnight, and another process continues it. */
 import { AgentBuilder, AgentState, defineTool, type InferenceDriver } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
@@ -19,7 +19,7 @@ const deleteLead = defineTool({
 const assistant = (model: InferenceDriver) =>
   AgentBuilder.base().withName('leads').withModel(model).withTools(deleteLead).build();
 
-// in the evening: the model wants to delete, nobody is there to say yes
+// in the evening: the model wants to delete, and no approver is there
 const evening = assistant(
   DeterministicDriver.fromSteps(ScenarioStep.toolCall('delete_lead', { id: 'L-2' })),
 );

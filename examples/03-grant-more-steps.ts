@@ -1,4 +1,4 @@
-/** A run that met its limit says what would let it go on, and goes on when it gets exactly that. */
+/** A run that reaches its limit names the grant that lets it continue, and continues with that grant. */
 import { AgentBuilder } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 

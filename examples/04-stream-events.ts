@@ -1,4 +1,4 @@
-/** Everything a run does, as it happens: text for the screen, tools, and each verdict. */
+/** Everything a run does, as it happens: text, tool calls and outcomes. */
 import { AgentBuilder, describeEvent } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 

@@ -1,4 +1,4 @@
-/** A conversation in a SQLite file: one process begins it, a person answers, and another process goes on. */
+/** A conversation in a SQLite file: one process starts it, a person approves a call, and another process continues. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -37,7 +37,7 @@ describe('AppendOnly', () => {
     expect([...list]).toEqual([1, 2]);
   });
 
-  it('no list that someone holds ever changes, whoever appends to whichever', () => {
+  it('an append never changes a list that exists already', () => {
     const appends = fc.array(
       fc.record({ to: fc.nat(), items: fc.array(fc.nat(), { maxLength: 3 }) }),
       { maxLength: 40 },

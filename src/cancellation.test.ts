@@ -24,7 +24,7 @@ describe('a cancellation', () => {
     expect(cancellation.signal).toBe(signal);
   });
 
-  it('tells whoever joined, once, also when that was too late', () => {
+  it('notifies every member once, also one that joins too late', () => {
     const cancellation = new Cancellation();
     const early = { cancelled: vi.fn() };
     const gone = { cancelled: vi.fn() };
@@ -77,7 +77,7 @@ describe('race', () => {
     });
   });
 
-  it('rejects at once when that was before, and a late failure of the work is nobody’s', async () => {
+  it('rejects at once when that was before, and ignores a late failure of the work', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const cancellation = new Cancellation();

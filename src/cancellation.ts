@@ -23,7 +23,7 @@ export class Cancelled extends Error {
 }
 
 /**
- * A cancel switch that costs nothing until somebody looks: the `AbortSignal` is made on first use, and every
+ * A cancel switch that costs nothing until it is read: the `AbortSignal` is made on first use, and every
  * waiting piece of work leaves no listener behind.
  */
 export class Cancellation {

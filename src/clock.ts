@@ -12,7 +12,7 @@ export interface Clock {
 
 /** Node and browsers fire a longer timer at once. */
 const LONGEST_TIMER_MS = 0x7fffffff;
-/** A jump larger than this means that somebody set the clock: follow it. */
+/** A jump larger than this means that the clock was set: follow it. */
 const RESYNC_MS = 100;
 
 let offset = Date.now() - performance.now();

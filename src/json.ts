@@ -39,7 +39,7 @@ const CUT = `[cut: nested deeper than ${MOST_LEVELS} levels]`;
 
 /**
  * Whether JSON has at most {@link MOST_LEVELS} levels. On the way it loses keys named `__proto__`, which would become
- * the prototype of whatever they are assigned to. For values that nobody else holds.
+ * the prototype of whatever they are assigned to. For values that no other code holds.
  */
 export function isHarmless(value: unknown, levels: number = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return true;

@@ -37,7 +37,7 @@ const streamPlaces = ['model 1 chunk 1', 'model 1 chunk 2', 'model 3 chunk 1', '
 
 describe('D46: abort at every await point', () => {
   it('the places are all on the way of an undisturbed run', async () => {
-    const trap = new Trap('nowhere', 'goes on');
+    const trap = new Trap('nowhere', 'continues');
     const agent = guardedAgent(trap);
     const state = await agent.run('go', { signal: trap.controller.signal, wiretap: () => {} });
     expect(state).toMatchObject({ status: 'completed', output: { ok: true } });
@@ -45,7 +45,7 @@ describe('D46: abort at every await point', () => {
     expect([...places, ...streamPlaces, 'after execution'].filter((p) => !seen.has(p))).toEqual([]);
   });
 
-  const rows = (['hangs', 'goes on', 'throws'] as const).flatMap((then) => [
+  const rows = (['hangs', 'continues', 'throws'] as const).flatMap((then) => [
     ...places.map((place) => [place, then, false] as const),
     ...[...places, ...streamPlaces].map((place) => [place, then, true] as const),
   ]);
@@ -74,11 +74,11 @@ describe('D46: abort at every await point', () => {
       expect(last).toMatchObject([{ type: 'AgentFinished', stopReason: 'user_requested' }]);
     }
     await takesAnotherTurn(state);
-    // nothing begins any more; only the code around what had begun may go on
+    // nothing begins any more; only the code around what had begun may continue
     expect(trap.late.filter((p) => !p.startsWith('after '))).toEqual([]);
   });
 
-  it.each(['hangs', 'goes on', 'throws'] as const)(
+  it.each(['hangs', 'continues', 'throws'] as const)(
     'after execution, where the hook %s: what was completed stays so',
     async (then) => {
       const trap = new Trap('after execution', then);
@@ -90,7 +90,7 @@ describe('D46: abort at every await point', () => {
 
   it('abort from a listener, at every event', async () => {
     const count = async (at: number): Promise<AgentState | number> => {
-      const trap = new Trap('nowhere', 'goes on');
+      const trap = new Trap('nowhere', 'continues');
       let events = 0;
       const state = await guardedAgent(trap).run('go', {
         signal: trap.controller.signal,
@@ -116,7 +116,7 @@ describe('D46: abort at every await point', () => {
 });
 
 describe('D50: abort wins over every hook', () => {
-  it.each(['hangs', 'goes on', 'throws'] as const)(
+  it.each(['hangs', 'continues', 'throws'] as const)(
     'while a hook before a tool is pending and then %s: the tool does not run',
     async (then) => {
       const trap = new Trap('before tool call', then);

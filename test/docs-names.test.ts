@@ -20,7 +20,7 @@ const said = sources.flatMap((text) => text.match(/'[\w.:-]+'/g) ?? []).flatMap(
 const ours = new Set([...declared, ...said]);
 const inside = new Set(sources.flatMap(wordsIn));
 
-/** Names that pages speak about and that are not ours: add to it what is, and mend what is not. */
+/** Names that pages speak about and that are not ours: add to it what is, and fix what is not. */
 const ofOthers = new Set(
   [
     'JSON stringify parse toString innerHTML inspect', // JavaScript, Node and the browser

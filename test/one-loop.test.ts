@@ -111,9 +111,9 @@ describe('D13: one loop', () => {
     for (let i = 1; i < after; i++) state = await agent.nextStep(state);
     state = await agent.resume(stored(state));
     expect(trace(state)).toEqual(trace(expected.state));
-    const verdicts = (list: readonly AgentEvent[]) =>
+    const outcomes = (list: readonly AgentEvent[]) =>
       list.filter((e) => e.type === 'ContinuationEvaluated').map(plain);
-    expect(verdicts(events)).toEqual(verdicts(expected.events));
+    expect(outcomes(events)).toEqual(outcomes(expected.events));
   });
 
   it('a limit holds on every one of these ways', async () => {

@@ -22,7 +22,7 @@ const port = Number(process.env['PORT'] ?? 3003);
 const server = await serve({ fetch: (request) => app.fetch(request), port });
 console.log(`${server.url}  (ada, lovelace)`);
 
-/** Streams end, and the step under way is finished and written: another process can go on with what is left. */
+/** Streams end, and the step under way is finished and written: another process can continue with what is left. */
 async function stop(): Promise<void> {
   await api.close();
   await server.close(); // also with pages open, which keep their connections

@@ -21,6 +21,6 @@ signIn.post('/sign-in', async (c) => {
   return c.json({ token });
 });
 
-/** Who asks: null for nobody, which the API answers with 401. */
+/** The signed-in user; null for none, which the API answers with 401. */
 export const ownerOf = ({ headers }: Request): string | null =>
   tokens.get(headers.get('authorization')?.replace(/^Bearer /, '') ?? '') ?? null;

@@ -34,7 +34,7 @@ const port = Number(process.env['PORT'] ?? 3004);
 const server = await serve({ fetch: (request) => app.fetch(request), port });
 console.log(`${server.url}  (ada, lovelace)`);
 
-/** The step under way is finished, written and told: another process can go on with what is left. */
+/** The step under way is finished, written and told: another process can continue with what is left. */
 async function stop(): Promise<void> {
   await api.close();
   await server.close(); // also with pages open, which keep their connections

@@ -33,7 +33,7 @@ for (let text = await ask('> '); text !== null; text = await ask('\n> ')) {
 }
 console.log();
 
-/** A run may wait for a person or meet a limit: both are asked about here, and then it goes on. */
+/** A run may need approval or reach a limit. This asks for a decision, then continues. */
 async function finish(agent: Agent, state: AgentState): Promise<AgentState> {
   if (state.status === 'paused') {
     const approvals: Record<string, Approvals[string]> = {};
@@ -60,7 +60,7 @@ async function decide({ tool, args }: PendingApproval): Promise<Approvals[string
   );
   if (answer === 'y') return { approve: true };
   if (answer?.startsWith('{')) return { approve: true, args: JSON.parse(answer) as typeof args };
-  return { deny: answer || 'nobody answered' };
+  return { deny: answer || 'no answer was given' };
 }
 
 function show(event: AgentEvent): void {

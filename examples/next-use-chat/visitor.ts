@@ -2,6 +2,6 @@
 export const visitorOf = ({ headers }: Request): string | null =>
   /(?:^|; )visitor=([0-9a-f-]{36})/.exec(headers.get('cookie') ?? '')?.[1] ?? null;
 
-/** For somebody who has none yet. Scripts cannot read it, and pages of others cannot send it. */
+/** For a visitor without one. Scripts cannot read it, and other sites cannot send it. */
 export const newVisitor = (): string =>
   `visitor=${crypto.randomUUID()}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000`;

@@ -1,7 +1,7 @@
 /**
  * A workflow that waits for a person overnight. In the evening it runs until money would leave, writes itself into a
  * SQLite file, and the process ends. In the morning another process lists what waits, a person changes the amount and
- * says yes, and the workflow goes on: what ran in the evening does not run again.
+ * says yes, and the workflow continues: what ran in the evening does not run again.
  *
  *   npm run build && npx jiti examples/overnight-approval/evening.ts "Settle INV-7 over 900 euros"
  *   npx jiti examples/overnight-approval/morning.ts                              lists what waits

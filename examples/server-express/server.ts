@@ -69,7 +69,7 @@ const server = app.listen(Number(process.env['PORT'] ?? 3002), '127.0.0.1', () =
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 
-/** Streams end, and the step under way is finished and written: another process can go on with what is left. */
+/** Streams end, and the step under way is finished and written: another process can continue with what is left. */
 async function stop(): Promise<void> {
   await api.close();
   server.close();

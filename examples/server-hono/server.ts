@@ -67,7 +67,7 @@ const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, (address
   console.log(`http://127.0.0.1:${address.port}`);
 });
 
-/** Streams end, and the step under way is finished and written: another process can go on with what is left. */
+/** Streams end, and the step under way is finished and written: another process can continue with what is left. */
 async function stop(): Promise<void> {
   await api.close();
   server.close();

@@ -10,7 +10,7 @@ export type Answer =
   | { readonly approve: true; readonly args?: JsonObject }
   | { readonly deny: string };
 
-/** Arguments as somebody typed them. */
+/** Arguments as the user typed them. */
 export function argsFrom(text: string, from: string): JsonObject {
   const parsed = parseJson(text);
   if (!parsed.ok)

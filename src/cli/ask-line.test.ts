@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { askLine } from './ask-line.ts';
 
-/** A terminal: what somebody types, and when a question stands there. */
+/** A terminal: what the user types, and when a question is shown. */
 function terminal() {
   const input = new PassThrough();
   const output = new PassThrough();

@@ -57,12 +57,12 @@ describe.skipIf(isWindows)('the kept token', () => {
     onTestFinished(() => closeSync(held));
     expect(keptToken(here)).toMatch(/^[0-9a-f]{32}$/);
     expect(modeOf(file)).toBe(0o600);
-    expect(readFileSync(held, 'utf8'), 'whoever had it open reads no more').toBe('short');
+    expect(readFileSync(held, 'utf8'), 'a process that had it open reads no more').toBe('short');
   });
 
   it.each([
-    ['that leads to a file of somebody', 'precious words of mine'],
-    ['that leads to a token somebody knows', 'known-to-somebody-else'],
+    ['that leads to a file of another user', 'precious words of mine'],
+    ['that leads to a known token', 'known-to-another-user'],
     ['that leads nowhere', null],
   ])('a link %s is neither followed nor changed', (_what, content) => {
     const here = folder();

@@ -30,7 +30,7 @@ export interface DriveOptions {
   readonly isStopping?: boolean;
 }
 
-/** Where the log of a session stands now, for work that goes on with its execution. */
+/** Where the log of a session stands now, for work that continues with its execution. */
 export async function logPlace(
   { runtime, owner }: Project,
   { id, executionId }: Session,
@@ -73,7 +73,7 @@ export async function driveSession(
   }
 }
 
-/** Nobody here could do the work, and waiting for it would never end. */
+/** This process has no such agent, so waiting for the work would never end. */
 function checkAgent({ agents }: Project, { id, agent: wanted }: Session): void {
   const known = agents.map(({ agent }) => agent.name);
   if (known.includes(wanted)) return;
@@ -83,7 +83,7 @@ function checkAgent({ agents }: Project, { id, agent: wanted }: Session): void {
   );
 }
 
-/** Rejects when the work on the session fails here: nobody else may ever take it up. */
+/** Rejects when the work on the session fails here: no other process may ever continue it. */
 function failureOf(project: Project, sessionId: string): Promise<never> {
   const failed = new Promise<never>((_resolve, reject) => {
     project.onFailure((error, id) => {
@@ -108,7 +108,7 @@ async function settled(
   }
 }
 
-/** Answers what the session waits for, as far as somebody can. False: it is left as it stands. */
+/** Asks for the decisions that the session waits for. False if it stays as it is. */
 async function answer(
   context: CliContext,
   project: Project,
@@ -160,10 +160,12 @@ function signalWatch(
     if (signal !== null) return context.io.exit(exitCodeOfSignal(name));
     signal = name;
     if (name === 'SIGINT') {
-      output.note('Stopping. Again to leave at once.');
+      output.note('Stopping. Press Ctrl-C again to exit now.');
       void runtime.stop(sessionId, { owner, reason: 'Ctrl-C on the command line' }).catch(() => {});
     } else {
-      output.note(`Finishing the step of session ${shortId(sessionId)}. Again to leave at once.`);
+      output.note(
+        `Finishing the step of session ${shortId(sessionId)}. Press Ctrl-C again to exit now.`,
+      );
       void runtime.close({ graceMs: GRACE_MS });
     }
   });

@@ -15,36 +15,40 @@ export const exitCodes: readonly ExitCodeRow[] = [
   {
     code: 0,
     name: 'completed',
-    meaning: 'The run has completed, or the command did what it says.',
+    meaning: 'The run completed, or the command succeeded.',
   },
-  { code: 1, name: 'unexpected', meaning: 'Something went wrong that nobody foresaw.' },
+  { code: 1, name: 'unexpected', meaning: 'Unexpected error.' },
   { code: 2, name: 'usage', meaning: 'The command line, the config or the installation is wrong.' },
   { code: 3, name: 'session_not_found', meaning: 'There is no such session of this owner.' },
-  { code: 4, name: 'conflict', meaning: 'The session is at work, or cannot do that as it stands.' },
+  { code: 4, name: 'conflict', meaning: 'The session is busy, or its status does not allow this.' },
   {
     code: 5,
     name: 'store_failed',
-    meaning: 'The store of the sessions could not be read or written.',
+    meaning: 'The session store could not be read or written.',
   },
   { code: 6, name: 'address_in_use', meaning: 'The server could not listen on its address.' },
   { code: 7, name: 'paused', meaning: 'The run waits: for an approval, or to be resumed.' },
   {
     code: 8,
     name: 'processing',
-    meaning: 'The run goes on in another process, or can be recovered.',
+    meaning: 'The run continues in another process, or can be recovered.',
   },
-  { code: 10, name: 'steps_limit', meaning: 'The run stopped at its limit of steps.' },
-  { code: 11, name: 'token_limit', meaning: 'The run stopped at its limit of tokens.' },
+  { code: 10, name: 'steps_limit', meaning: 'The run stopped at its step limit.' },
+  { code: 11, name: 'token_limit', meaning: 'The run stopped at its token limit.' },
   { code: 12, name: 'time_limit', meaning: 'The run stopped at its time limit.' },
   { code: 13, name: 'retry_limit', meaning: 'The run failed: all retries were used.' },
   { code: 14, name: 'error', meaning: 'The run failed: an error that the policy does not retry.' },
   {
     code: 15,
     name: 'finish_reason',
-    meaning: 'The provider cut the answer (length, content filter).',
+    meaning: 'The provider truncated the answer (length, content filter).',
   },
-  { code: 16, name: 'guard', meaning: 'A rule stopped the run: cost, no progress, your own.' },
-  { code: 17, name: 'user_requested', meaning: 'Somebody stopped the run.' },
+  {
+    code: 16,
+    name: 'guard',
+    meaning: 'A guard stopped the run: cost, no progress, or a custom criterion.',
+  },
+  { code: 17, name: 'user_requested', meaning: 'A stop request ended the run.' },
   {
     code: 130,
     name: 'interrupted',
@@ -53,7 +57,7 @@ export const exitCodes: readonly ExitCodeRow[] = [
   {
     code: 143,
     name: 'terminated',
-    meaning: 'SIGTERM: the step was finished; `onward recover` goes on.',
+    meaning: 'SIGTERM: the step was finished; `onward recover` continues the run.',
   },
 ];
 
@@ -64,7 +68,7 @@ export const exitCodeNamed = (name: string): number => byName.get(name) ?? 1;
 export const exitCodeOfSignal = (signal: CliSignal): number =>
   exitCodeNamed(signal === 'SIGTERM' ? 'terminated' : 'interrupted');
 
-/** How a script learns what became of a run. */
+/** The exit code for the end of a run. */
 export function exitCodeOf({ status, stopReason }: Pick<Session, 'status' | 'stopReason'>): number {
   if (status === 'paused') return exitCodeNamed('paused');
   if (status === 'in_progress') return exitCodeNamed('processing');

@@ -2,7 +2,7 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { SessionEvent } from '../sessions/session-worker.ts';
 import type { RunReporter } from './run-reporter.ts';
 
-/** How often the log is read where nothing is heard: the work may go on in another process. */
+/** How often the log is polled without events: another process may do the work. */
 const POLL_MS = 400;
 const PAGE = 200;
 
@@ -13,7 +13,7 @@ export interface Follower {
 }
 
 /**
- * Tells every event of an execution once and in order, whoever works on it: live where that is this process, from the
+ * Reports every event of an execution once and in order, in whichever process it runs: live from this process, from the
  * log where it is another. `after` is the last number that is old news.
  */
 export async function followSession(
@@ -45,7 +45,7 @@ export async function followSession(
     output.event(event, seq);
   };
   const take = async ({ event, seq }: SessionEvent): Promise<void> => {
-    // somebody else wrote in between
+    // another process wrote in between
     if (seq !== null && seq > last + 1) await readLog();
     if (seq === null || seq > last) tell(event, seq);
   };

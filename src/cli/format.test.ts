@@ -3,7 +3,7 @@ import { ago, argsSummary, costText, grantText, oneLine, shortId } from './forma
 import { paintFor, terminalLine } from './paint.ts';
 
 describe('numbers for people', () => {
-  it('a cost that nobody knows is not shown', () => {
+  it('hides an unknown cost', () => {
     expect([null, 0, 1.2].map(costText)).toEqual(['', '$0.00', '$1.20']);
   });
 
@@ -36,7 +36,7 @@ describe('texts for a line', () => {
     expect(argsSummary({ a: 1 })).toBe('{"a":1}');
   });
 
-  it('ids that nobody chose are short', () => {
+  it('shortens generated ids', () => {
     expect(shortId('1a2b3c4d-0000-4000-8000-000000000000')).toBe('1a2b3c4d');
     expect(shortId('order-1')).toBe('order-1');
     expect(grantText({ steps: 5, cost: 0.5 })).toBe('steps=5,cost=0.5');

@@ -53,5 +53,5 @@ export const grantText = (grant: Grants): string =>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
 
-/** The beginning of an id that nobody chose is enough; one that somebody chose stays whole. */
+/** Shortens generated ids; ids that the user chose stay whole. */
 export const shortId = (id: string): string => (UUID.test(id) ? id.slice(0, 8) : id);

@@ -5,17 +5,17 @@ export const mainHelp = `
 Examples:
   $ onward dev                                     server, console and store; the address is printed
   $ onward run "Which programs renew this quarter?"
-  $ onward explain last                            why it went on, step by step, and why it stopped
-  $ onward resume last --grant steps=5             past a limit, with exactly that
-  $ onward approve last                            answer the call that waits
-  $ onward init my-agents                          a small project to begin with
+  $ onward explain last                            why it continued, step by step, and why it stopped
+  $ onward resume last --grant steps=5             continue past a limit with this grant
+  $ onward approve last                            approve the call that needs approval
+  $ onward init my-agents                          create a small project
 
 A session is named by its id, by the first letters of it (at least 4), or as "last".
 Without a config file (onward.config.ts, .mts, .js or .mjs) a demo agent answers, with no key and no network.
 
 Environment:
-  OPENAI_API_KEY   lets the demo agent run on a model of OpenAI's
-  ONWARD_MODEL     which model that is, such as openai:gpt-5 or ollama:llama3.2
+  OPENAI_API_KEY   runs the demo agent on an OpenAI model
+  ONWARD_MODEL     model to use, such as openai:gpt-5 or ollama:llama3.2
   ONWARD_TOKEN     token of the dev server
   ONWARD_DEBUG=1   shows stack traces, as --debug does
   NO_COLOR, FORCE_COLOR
@@ -27,18 +27,18 @@ export const exitCodeHelp: string = `Exit codes of onward:
 
 ${exitCodeTable()}
 
-run, resume, approve and deny end with the code of the run. stop, explain, sessions and recover end with 0 when they did
-what they say, whatever the run's own end was.
+run, resume, approve and deny end with the code of the run. stop, explain, sessions and recover end with 0 when they
+succeed, however the run ended.
 `;
 
 export const runHelp = `
-The answer goes to stdout, everything else to stderr. On a terminal text comes as it is made. A pipe gets whole answers
-only: no text that was taken back, none that went along with a tool call (--stream gives all of it, as it comes).
+The answer goes to stdout, everything else to stderr. On a terminal, text appears as it is generated. A pipe gets whole answers
+only: no discarded text and no text beside a tool call (--stream prints all of it as it arrives).
 
-Ctrl-C stops the run, which can be resumed; a second one leaves at once. SIGTERM finishes the step and leaves the
+Ctrl-C stops the run, which can be resumed; a second one exits at once. SIGTERM finishes the step and leaves the
 session to another process.
 
---json writes one JSON object a line: the envelopes that a screen gets (agent.status, agent.message, agent.step.*,
+--json writes one JSON object a line: the envelopes that a UI gets (agent.status, agent.message, agent.step.*,
 agent.tool.*, agent.approval.requested, agent.continuation, agent.stream.*), and last
   {"type":"result","session_id":…,"status":…,"stop_reason":…,"exit_code":…,"output":…,"explanation":…,"next":[…]}
 
@@ -51,7 +51,7 @@ Examples:
 
 export const devHelp = `
 Everything is in one process: the HTTP API under /api, the console, and the sessions in .onward/sessions.db. What an
-earlier process left unfinished goes on. Only this machine can reach it, and only with its token, which is kept in
+earlier process left unfinished continues. Only this machine can reach it, and only with its token, which is kept in
 .onward/token so that an open page survives a restart.
 
 Examples:
@@ -61,7 +61,7 @@ Examples:
 `;
 
 export const explainHelp = `
-Voices are in order of precedence: forbid, request, allow stop, allow. The arrow marks the one that decided.
+Criteria are listed by precedence: forbid, request, allow stop, allow. The arrow marks the deciding criterion.
 
 Examples:
   $ onward explain last
@@ -70,7 +70,7 @@ Examples:
 `;
 
 export const resumeHelp = `
-A run that met a limit says which grant would let it go on. Kinds: steps, tokens, cost, seconds, retries.
+A run that stops at a limit names the grant that lets it continue. Kinds: steps, tokens, cost, seconds, retries.
 
 Examples:
   $ onward resume last
@@ -79,8 +79,8 @@ Examples:
 `;
 
 export const answerHelp = `
-Without a call id the only call that waits is answered. approve --yes approves all, and what is asked after them.
-Where several executions have asked under one call id, name the one you saw with --execution.
+Without a call id, the only call that needs approval is answered. approve --yes approves all calls, also later ones.
+If several executions asked under one call id, name the one you saw with --execution.
 
 Examples:
   $ onward approve last
@@ -89,7 +89,7 @@ Examples:
 `;
 
 export const backupHelp = `
-The copy is of one moment. To restore it, stop every process that uses the sessions, remove the files that end in -wal
+The copy is a consistent snapshot. To restore it, stop every process that uses the sessions, remove the files that end in -wal
 and -shm beside the database, and put the copy in its place. What happened after the copy was made is not in it.
 `;
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { AgentEvent } from '../events/agent-event.ts';
 import { holdOutput } from './hold-output.ts';
 
-it('keeps events back while somebody is asked, and shows them in order afterwards', () => {
+it('holds events back during a question and shows them in order afterwards', () => {
   const shown: string[] = [];
   const output = holdOutput({
     event: ({ type }, seq) => shown.push(`${type} ${seq}`),

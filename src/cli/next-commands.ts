@@ -3,7 +3,7 @@ import type { StopSentence } from '../trace/index.ts';
 import { quoted, type CliContext } from './cli-context.ts';
 import { grantText, oneLine, shortId } from './format.ts';
 
-/** What to type next, exactly: to answer, to go on, or to send a new message. */
+/** What to type next, exactly: to answer, to continue, or to send a new message. */
 export function nextCommands(
   context: CliContext,
   session: Pick<Session, 'id' | 'pendingApprovals'>,

@@ -32,7 +32,7 @@ export function processIo(): { readonly io: CliIo; flush(): Promise<void> } {
   return { io, flush: async () => void (await Promise.all([drained(stdout), drained(stderr)])) };
 }
 
-/** A reader that has gone (`| head -1`) is no error: the work goes on without it. */
+/** A reader that has gone (`| head -1`) is no error: the work continues without it. */
 function outputOf(stream: NodeJS.WriteStream): CliOutput {
   let isGone = false;
   stream.on('error', () => (isGone = true));

@@ -25,7 +25,7 @@ export interface ProjectOptions {
   readonly env?: CliIo['env'];
   /** Takes requests and leaves the work to other processes. */
   readonly isDetached?: boolean;
-  /** Hears of what nobody else has heard of. */
+  /** Receives errors that no other listener handles. */
   readonly onError?: Failed;
 }
 
@@ -108,7 +108,7 @@ const ofConfig = (config: OnwardConfig, folder: string): App => ({
 
 async function ofDemo({ folder, env = {} }: ProjectOptions): Promise<App> {
   const { model, note } = chooseDemoModel({ env });
-  // most projects have a config, and then nobody waits for the demo to load
+  // most projects have a config and never load the demo
   const { demoApp } = await import('../demo/index.ts');
   const demo = await demoApp({
     folder: makeDotFolder(folder),

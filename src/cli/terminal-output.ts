@@ -4,7 +4,7 @@ import { oneLine } from './format.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** Both outputs of a command that shows work while it goes on: the answer, notes, and a line that says what runs. */
+/** Both outputs of a command that shows work while it continues: the answer, notes, and a line that says what runs. */
 export class TerminalOutput {
   readonly #context: CliContext;
   readonly #hasStatus: boolean;

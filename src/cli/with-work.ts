@@ -14,7 +14,7 @@ export interface WorkOptions {
 
 interface Work {
   readonly sessionId: string;
-  /** The session whose execution goes on; left out where a new one begins. */
+  /** The session whose execution continues; left out where a new one begins. */
   readonly resumed?: Session;
   /** Asks for the work. */
   begin(executionId: string): Promise<{ readonly executionId: string | null }>;
@@ -44,7 +44,7 @@ export function withWork(
   );
 }
 
-/** The work was written down; whoever serves these sessions takes it up. */
+/** The work is stored; a process that serves these sessions does it. */
 export function accepted(
   context: CliContext,
   sessionId: string,

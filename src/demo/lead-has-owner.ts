@@ -6,7 +6,7 @@ import { isRecord } from '../json.ts';
 
 const name = 'LeadHasOwner';
 
-/** A voice of our own: a run that created a lead may not end before somebody looks after it. It asks once. */
+/** A custom criterion: a run that created a lead must not end before the lead has an owner. It asks once. */
 export const leadHasOwner = (): ContinuationCriterion<AgentState> => ({
   name,
   evaluate(state): ContinuationEvaluation {

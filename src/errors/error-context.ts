@@ -3,7 +3,7 @@ import { ErrorType } from './error-type.ts';
 /** What an {@link ErrorPolicy} judges: the newest failure and how often in a row it happened. */
 export interface ErrorContext {
   readonly type: ErrorType;
-  /** The model's own answer failed (call, refusal, response format), so there is nothing to go on with. */
+  /** The model's own answer failed (call, refusal, response format), so there is no answer to continue with. */
   readonly modelCall: boolean;
   readonly consecutiveFailures: number;
   readonly totalFailures: number;

@@ -147,7 +147,7 @@ describe('ErrorPolicy.evaluate', () => {
   it.each<[string, ErrorContext, ErrorHandlingDecision]>([
     ['a failed model call cannot be ignored', modelFailure(), 'retry'],
     ['its tries are capped too', modelFailure({ consecutiveFailures: 4 }), 'stop'],
-    ['one that no try can mend stops at once', modelFailure({ retryable: false }), 'stop'],
+    ['an error that is not retryable stops at once', modelFailure({ retryable: false }), 'stop'],
     ['a tool error is ignored', failure({ type: 'rate_limit' }), 'ignore'],
     [
       'retryable is judged for model calls only',

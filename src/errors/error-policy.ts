@@ -76,7 +76,7 @@ export class ErrorPolicy implements ErrorPolicyJSON {
     return handling === Retry && spent ? Stop : handling;
   }
 
-  /** The decision before counting. A failed model call cannot be ignored: there is no answer to go on with. */
+  /** The decision before counting. A failed model call cannot be ignored: there is no answer to continue with. */
   handlingOf(
     failure: Pick<ErrorContext, 'type' | 'modelCall' | 'retryable'>,
   ): ErrorHandlingDecision {

@@ -16,7 +16,7 @@ const MOST_PATHS = 32;
 const MOST_LENGTH = 200;
 const nothing: readonly string[] = [];
 
-/** Redacts a value and says where: whoever looks at it can tell what is hidden from what is not there. */
+/** Redacts a value and returns the paths of the hidden parts, so that a reader can tell hidden from absent. */
 export function redactedWithPaths<T>(redactor: Redactor, value: T): Redacted<T> {
   const shown = redactor.value(value);
   if (shown === value) return { value, hidden: nothing };
@@ -41,7 +41,7 @@ class HiddenPaths {
   }
 }
 
-/** Also where the redactor is somebody's own, and whatever it puts in the place of what it hides. */
+/** Works with custom redactors too, whatever they write in place of a hidden value. */
 function compare(
   value: unknown,
   shown: unknown,

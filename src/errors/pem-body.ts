@@ -32,7 +32,7 @@ export class PemBody implements Hiding {
   /** What has come and is not decided: a gap and the beginning of a word; in the end what stands behind the key. */
   #kept = '';
   #isOver = false;
-  /** Whether a long line goes on. */
+  /** Whether a long line continues. */
   #isInside = false;
   #isFirst = true;
   #lineLength = 0;

@@ -41,7 +41,7 @@ interface EventFields {
     readonly previousStatus: string;
     readonly previousStopReason: StopReason | null;
     readonly messageCount: number;
-    /** More than 0 where it goes on. */
+    /** More than 0 where it continues. */
     readonly stepCount: number;
     /** In a session: where the log of the execution before ended. Absent on the first one, and from earlier releases. */
     readonly previous?: { readonly executionId: string; readonly seq: number };
@@ -140,7 +140,7 @@ interface EventFields {
   readonly AgentStateUpdated: { readonly status: string; readonly stepCount: number };
   readonly AgentPaused: {
     readonly kind: string;
-    /** What was said by whoever asked for the pause. */
+    /** The reason given with the pause request. */
     readonly reason: string | null;
     readonly pendingApprovals: readonly PendingApproval[];
     readonly stepCount: number;

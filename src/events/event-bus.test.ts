@@ -132,7 +132,7 @@ describe('a listener that fails', () => {
     expect(heard).toEqual([updated]);
     expect(errors).toHaveBeenCalledTimes(1);
     const [line] = errors.mock.calls[0]!;
-    expect(line).toMatch(/^onward: a listener for AgentStateUpdated threw; the run goes on/);
+    expect(line).toMatch(/^onward: a listener for AgentStateUpdated threw; the run continues/);
     expect(line).toContain('listener broke');
     expect(unhandled).not.toHaveBeenCalled();
   });

@@ -56,6 +56,6 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 
 function report(type: AgentEventType, error: unknown): void {
   console.error(
-    `onward: a listener for ${type} threw; the run goes on without it. ${logStack(error)}`,
+    `onward: a listener for ${type} threw; the run continues without it. ${logStack(error)}`,
   );
 }

@@ -76,7 +76,7 @@ describe('logEvents', () => {
     expect(line?.fields).toMatchObject({ ...base, type: event.type });
   });
 
-  it('a verdict goes in short: who decided and why, not every voice', () => {
+  it('logs an outcome as the deciding criterion and its reason', () => {
     const [line] = logged({ type: 'ContinuationEvaluated', stepNumber: 3, outcome });
     expect(line).toEqual({
       level: 'info',

@@ -31,7 +31,7 @@ export const logEvents =
     logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event)); // an object stays one
   };
 
-/** Verdicts go in short: who decided and why, not every voice. */
+/** Shortens outcomes to the deciding criterion and its reason. */
 function fieldsOf(event: AgentEvent): object {
   if (!('outcome' in event) || event.outcome === null) return event;
   const { shouldContinue, stopReason, resolvedBy, decisive } = event.outcome;

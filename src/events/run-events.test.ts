@@ -47,7 +47,7 @@ describe('the events of one run', () => {
     });
   });
 
-  it('nobody listens until somebody does: to the agent, to the run, or to a parent', () => {
+  it('has no listeners until one is added to the agent, the run or a parent', () => {
     const bus = createEventBus();
     const silent = eventsOf({ bus });
     expect([silent.isSilent, silent.wants('AgentStarted')]).toEqual([true, false]);

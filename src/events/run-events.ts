@@ -31,7 +31,7 @@ export class RunEvents {
     this.#executionId = executionId;
   }
 
-  /** Nobody listens to anything. */
+  /** Whether there is no listener at all. */
   get isSilent(): boolean {
     const { bus, wiretap, parent, outlet } = this.#options;
     if (outlet !== null) return false;
@@ -65,7 +65,7 @@ export class RunEvents {
     });
   }
 
-  /** By somebody else than the outlet. */
+  /** Whether a listener other than the outlet wants the type. */
   #hasListeners(type: AgentEventType): boolean {
     const { bus, wiretap, parent } = this.#options;
     return (

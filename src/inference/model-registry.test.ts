@@ -46,7 +46,7 @@ describe('models by name', () => {
     'openai/gpt-5',
     'openai:',
     ':gpt-5',
-    'nobody:gpt-5',
+    'unknown:gpt-5',
     '',
     'constructor:x',
     'toString:x',

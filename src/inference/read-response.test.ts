@@ -28,7 +28,7 @@ describe('readResponse: the finish word', () => {
     ['stop', false, 'stop', [], 'an answer is an answer'],
     ['tool_calls', true, 'tool_calls', [], 'calls are calls'],
     ['stop', true, 'tool_calls', ['finishReasonCorrected:stop'], 'calls count, not the word'],
-    ['unknown', true, 'tool_calls', ['finishReasonCorrected:unknown'], 'a word nobody knows'],
+    ['unknown', true, 'tool_calls', ['finishReasonCorrected:unknown'], 'an unknown word'],
     ['', true, 'tool_calls', ['finishReasonCorrected:'], 'no word at all'],
     ['unknown', false, 'stop', [], 'an unknown word without calls'],
     ['tool_calls', false, 'stop', [], 'the word without the calls'],

@@ -20,7 +20,7 @@ describe('pairingProblem', () => {
     ['an id used again later', [calls('1'), result('1'), calls('1'), result('1')], null],
     ['no result', [user, calls('1', '2'), result('1')], '2 is unanswered at the end'],
     [
-      'somebody speaks before the result',
+      'a message comes before the result',
       [calls('1'), user, result('1')],
       'user message u comes while 1 is unanswered',
     ],

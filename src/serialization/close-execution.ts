@@ -9,7 +9,7 @@ import { resultText, type ToolResult } from '../tools/tool-result.ts';
 
 const criterion = 'SlimAgentStateSerializer';
 
-/** Calls at the end of the conversation that nobody answered. */
+/** Calls at the end of the conversation without a result. */
 export function openCallsOf({ messages }: AgentState): readonly ToolCall[] {
   const answered = new Set<string | null>();
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -20,7 +20,7 @@ export function openCallsOf({ messages }: AgentState): readonly ToolCall[] {
   return [];
 }
 
-/** Ends an execution that cannot go on: every open call gets an answer, and the verdict says what is missing. */
+/** Ends an execution that cannot continue: every open call gets an answer, and the outcome says what is missing. */
 export function closeExecution(
   state: AgentState,
   missing: readonly string[],
@@ -48,7 +48,7 @@ export function closeExecution(
   });
 }
 
-/** An ended execution that lacks something cannot be reopened: its verdict stays and offers no grant. */
+/** An ended execution that lacks something cannot be reopened: its outcome stays and offers no grant. */
 export function withoutGrants(state: AgentState, missing: readonly string[]): AgentState {
   const outcome = state.lastContinuationOutcome;
   if (!outcome) return state;

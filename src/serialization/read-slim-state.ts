@@ -41,7 +41,7 @@ function gaps(
     ...gone(isOpen(state.status) && slim.rest === undefined, 'the field "rest" of the document'),
     ...children
       .filter(([, child]) => !isOpen(child.status))
-      .map(([callId]) => `the agent in ${callId}, which cannot go on`),
+      .map(([callId]) => `the agent in ${callId}, which cannot continue`),
   ];
 }
 

@@ -184,7 +184,7 @@ describe('the document', () => {
     expect(slim.truncated?.steps ?? 0).toBe(cut);
   });
 
-  it('the trace is kept on steps only where the config asks for it; the verdict always is', async () => {
+  it('the trace is kept on steps only where the config asks for it; the outcome always is', async () => {
     const state = await conversation(1);
     const [standard, full] = (['standard', 'full'] as const).map((preset) =>
       serializerOf(preset).serialize(state),
@@ -253,7 +253,7 @@ describe('the document', () => {
       .withMetadata({ tenant: 'north' })
       .withUserMessage('hi', { metadata: { ip: '::1' } })
       .withMessages(Message.assistant('', { metadata: { reasoning: 'long' } }))
-      .withUserMessage('go on', { metadata: { synthetic: true, by: 'check' } });
+      .withUserMessage('continue', { metadata: { synthetic: true, by: 'check' } });
     const slim = new SlimAgentStateSerializer({ includeMetadata: false }).serialize(state);
     expect(slim.metadata).toEqual({});
     expect(slim.messages.map(({ metadata }) => metadata)).toEqual([

@@ -16,7 +16,7 @@ export interface Writing {
   readonly report: TruncationReport;
 }
 
-/** `isNeeded`: the execution cannot go on without this message as it was. */
+/** `isNeeded`: the execution cannot continue without this message as it was. */
 export function slimMessage(message: Message, writing: Writing, isNeeded: boolean): SlimMessage {
   const { limits, redactor, report } = writing;
   const { value, hidden } = redactor.message(message);

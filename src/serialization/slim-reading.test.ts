@@ -241,7 +241,7 @@ describe('documents that are none', () => {
             return;
           }
           const ended = agentFor().stop(state.withAgentName('clerk'));
-          const after = await agentFor('yes').run(ended.withUserMessage('go on'));
+          const after = await agentFor('yes').run(ended.withUserMessage('continue'));
           expect(after.messages.last()?.content).toBe('yes');
         },
       ),

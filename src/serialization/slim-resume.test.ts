@@ -42,7 +42,7 @@ describe('an open execution', () => {
   it.each([
     ['standard', standard()],
     ['full', full()],
-  ])('paused for approval goes on in another process through %s', async (_name, config) => {
+  ])('paused for approval continues in another process through %s', async (_name, config) => {
     const state = await paused();
     const again = throughSlim(state, config);
     expect(again.status).toBe('paused');
@@ -67,7 +67,7 @@ describe('an open execution', () => {
     expect(pairingProblem(after.messages)).toBeNull();
   });
 
-  it('in progress goes on too, with its counters and its failures', async () => {
+  it('in progress continues too, with its counters and its failures', async () => {
     let state = AgentState.empty();
     const script = [ScenarioStep.toolCall('broken'), ScenarioStep.toolCall('broken'), 'never'];
     for await (const next of agentFor(...script).iterate('go')) {
@@ -118,7 +118,7 @@ describe('an open execution', () => {
     expect(after.info.stepCount).toBe(33);
   });
 
-  it('an agent that waits inside a call goes on as well', async () => {
+  it('an agent that waits inside a call continues as well', async () => {
     const state = await agentFor(ScenarioStep.toolCall('delegate', { input: 'help' })).run('go');
     expect(state.pendingApprovals[0]?.path).toEqual(['call_1']);
     const again = throughSlim(state);
@@ -292,7 +292,7 @@ describe('an open execution that lacks something', () => {
     expect(pairingProblem(again.messages)).toBeNull();
   });
 
-  it('a document that was cut by somebody else is not resumed either', async () => {
+  it('does not resume a document that another program truncated', async () => {
     const slim = new SlimAgentStateSerializer().serialize(await paused());
     const { rest: _, ...listed } = slim;
     for (const document of [
@@ -339,7 +339,7 @@ describe('an ended execution', () => {
     expect(stored.execution).toMatchObject({ grants: { steps: 1 }, handledStep: 2 });
   });
 
-  it('else its verdict stays and offers no grant', async () => {
+  it('else its outcome stays and offers no grant', async () => {
     const state = await stopped();
     const again = throughSlim(state, minimal());
     expect(again).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });

@@ -10,9 +10,9 @@ export interface SlimSerializationConfig {
   readonly includeToolArgs: boolean;
   readonly includeMetadata: boolean;
   readonly includeAllSteps: boolean;
-  /** Where not all steps are kept: the one that an open execution goes on from. Left out: true. */
+  /** Where not all steps are kept: the one that an open execution continues from. Left out: true. */
   readonly includeCurrentStep?: boolean;
-  /** Every voice behind every verdict; without it the verdicts alone. */
+  /** Whether outcomes keep all their evaluations. */
   readonly includeContinuationTrace: boolean;
   /** Bytes of the whole document as JSON in UTF-8. */
   readonly maxBytes?: number;

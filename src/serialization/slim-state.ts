@@ -76,11 +76,11 @@ export interface SlimTruncated {
   readonly redacted: number;
   /** Length of the newest turn where it alone is longer than allowed: it stayed whole. */
   readonly turn_over_limit: number;
-  /** What going on with this execution would need and is not here; empty when it can be resumed. */
+  /** What continuing with this execution would need and is not here; empty when it can be resumed. */
   readonly missing: readonly string[];
 }
 
-/** What the listed fields leave out and a state needs to go on as it was. */
+/** What the listed fields leave out and a state needs to continue as it was. */
 export interface SlimRest {
   readonly session_updated_at: string;
   readonly session_answered_steps: number;

@@ -124,9 +124,9 @@ export function agentServer(options: AgentServerOptions): AgentServer {
     try {
       response = await answer(request, headers, requestId);
     } catch (error) {
-      // nobody is there to read the answer
+      // the client is gone
       if (request.signal.aborted) return emptyAnswer(499, headers);
-      // the client is told to come back, and somebody should know why
+      // the client comes back later, and the operator needs the reason
       if (AgentError.is(error, 'store_failed')) errors.report(error, request);
       const refusal = refusalAnswer(error, () => {
         errors.report(error, request);

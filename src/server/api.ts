@@ -58,7 +58,7 @@ export interface SessionSummary {
   readonly updatedAt: string;
 }
 
-/** A session with its last verdict: `GET /sessions/{id}`. */
+/** A session with its last outcome: `GET /sessions/{id}`. */
 export interface SessionDetail extends Omit<Session, 'outcome' | 'owner' | 'status'> {
   /** As live updates name it. */
   readonly status: BroadcastStatus;

@@ -79,7 +79,7 @@ const isCrowded = (value: JsonValue, most: number | undefined): boolean =>
   value !== null &&
   Object.keys(value).length > most;
 
-/** Names and numbers are quoted; what somebody has written is not, for it may hold what only they may read. */
+/** Errors quote names and numbers, but not free text, which may be confidential. */
 const seenAs = (value: JsonValue): string =>
   typeof value === 'string' && !/^[^\s]{0,40}$/.test(value)
     ? `a text of ${value.length} characters`

@@ -7,7 +7,7 @@ import type { Reporter } from './report-error.ts';
 
 /** Knows who a request comes from. */
 export interface Gatekeeper {
-  /** The owner, or the answer that the hook gives instead; refuses who is nobody. */
+  /** Returns the owner, or the response of the hook; refuses a client that is not signed in. */
   enter(request: Request, requestId: string): Promise<string | Response>;
   /** Of a request that has been let in. */
   known(request: Request): string | null;
@@ -38,7 +38,7 @@ export function gatekeeper(hook: OwnerHook, { report }: Reporter): Gatekeeper {
         throw internalFault(requestId);
       }
       if (asking === null)
-        throw new ApiRefusal('unauthorized', 'Nobody is signed in.', {
+        throw new ApiRefusal('unauthorized', 'The request is not signed in.', {
           headers: { 'www-authenticate': 'Bearer' },
         });
       if (typeof asking === 'string') inside.set(request, asking);

@@ -32,7 +32,7 @@ export function nodeListener(
     async (light, { outgoing }) => {
       const request = wholeRequest(light);
       const fault = (error: unknown): void => {
-        // else nobody is there to read the answer, and that is why it failed
+        // else the client is gone, and that is why it failed
         if (!request.signal.aborted) report(error);
       };
       try {

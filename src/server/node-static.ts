@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { AgentError } from '../errors/agent-error.ts';
 import { own } from '../json.ts';
 
-/** Answers a request for one of the files, or null: somebody else may know the address. */
+/** Answers a request for one of the files; null for every other path. */
 export type StaticFiles = (request: Request) => Promise<Response | null>;
 
 interface File {

@@ -15,7 +15,7 @@ export interface OpenStreamsOptions {
 /** The event streams that are open: counted by owner, and ended when their owner may not read any more. */
 export interface OpenStreams {
   open(request: Request, owner: string, start: () => Promise<Response>): Promise<Response>;
-  /** Asks nobody any more. */
+  /** Stops asking. */
   close(): void;
 }
 
@@ -83,7 +83,7 @@ export function openStreams(options: OpenStreamsOptions): OpenStreams {
 interface EndableStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly end: () => void;
-  /** Resolves whoever ended it. */
+  /** Resolves whichever side ended it. */
   readonly ended: Promise<void>;
 }
 

@@ -16,9 +16,9 @@ const ids: Readonly<Record<string, string>> = {
 /** What can go wrong with a request, besides what its own handler refuses. */
 const problems: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or a value is not one that it takes.',
-  401: 'Nobody is signed in.',
+  401: 'The request is not signed in.',
   403: 'A page of another site asked for a change, or the owner hook refuses.',
-  404: 'There is no such session, or it belongs to somebody else.',
+  404: 'There is no such session, or it belongs to another owner.',
   409: 'The session does not stand as the request expects: it works, waits, or is over.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',

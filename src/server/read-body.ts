@@ -75,7 +75,7 @@ function checkShape(text: string): void {
     );
 }
 
-/** Refuses a key that is none in JavaScript: whoever copies it would lose it, or worse. */
+/** Refuses keys such as `__proto__`, which a copy would lose or apply. */
 function checkKeys(root: JsonObject): void {
   // its keys are call ids, and are read as such
   const { approvals } = root;

@@ -57,7 +57,7 @@ export interface RefusalAnswer {
   readonly headers: HeaderRecord;
 }
 
-/** `fault` is for what no client could have caused: somebody should look at it. */
+/** `fault` marks errors that no client can cause: an operator should look at them. */
 export function refusalAnswer(error: unknown, fault: () => ApiRefusal): RefusalAnswer {
   if (error instanceof ApiRefusal) {
     const { code, message, headers } = error;
@@ -82,7 +82,7 @@ export function refusalAnswer(error: unknown, fault: () => ApiRefusal): RefusalA
 export const internalFault = (requestId: string): ApiRefusal =>
   new ApiRefusal(
     'internal',
-    'Something went wrong on the server. Whoever runs it finds the cause by the request id.',
+    'Something went wrong on the server. Its operator finds the cause by the request id.',
     { details: { requestId } },
   );
 

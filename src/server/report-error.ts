@@ -1,7 +1,7 @@
 import { logStack, logText } from '../errors/log-text.ts';
 import type { AgentServerOptions } from './server-options.ts';
 
-/** Tells whoever runs the server; whatever happens in there changes no answer. */
+/** Reports an error to the operator of the server. A failing reporter changes no response. */
 export interface Reporter {
   /** Remembers what the answer to a request is called. */
   name(request: Request, requestId: string): void;

@@ -30,7 +30,7 @@ interface RouteOf<Query, Body> {
   /** As the document calls it, such as `sendMessage`. */
   readonly name: string;
   readonly summary: string;
-  /** True where nobody has to sign in. */
+  /** Whether the route works without sign-in. */
   readonly isOpen?: true;
   readonly query?: FieldsOf<Query>;
   /** The fields of a JSON body. */

@@ -11,7 +11,7 @@ import type { Cors } from './site-rules.ts';
 
 export interface AgentServerOptions {
   readonly runtime: SessionRuntime;
-  /** Who asks: an id, null for nobody (401), or an answer of your own. It reads headers, never the body. */
+  /** Who asks: an id, null for a client that is not signed in (401), or your own response. It reads headers, never the body. */
   readonly owner: OwnerHook;
   /** What `/info` tells about. */
   readonly agents?: readonly (Agent | AgentEntry)[];
@@ -37,11 +37,11 @@ export interface AgentServerOptions {
   /** Lets `POST /pusher/auth` answer. */
   readonly pusher?: { readonly key: string; readonly secret: string };
   /**
-   * What events and log tell. Default: everything a screen can show, with whole arguments, every voice of a verdict
+   * What events and log tell. Default: everything a screen can show, with whole arguments, every evaluation of an outcome
    * and results of up to 4,000 characters. Where clients listen to Pusher, give what its broadcaster has.
    */
   readonly broadcast?: BroadcastSettings;
-  /** What nobody expected; the client gets a 500 with the request id alone. Default: console.error, redacted. */
+  /** Unexpected errors; the client gets a 500 with the request id only. Default: console.error, redacted. */
   readonly onError?: (error: unknown, request: Request, requestId: string) => void;
   readonly clock?: Clock;
 }
@@ -52,6 +52,6 @@ export interface AgentServer {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The OpenAPI document. */
   readonly openapi: JsonObject;
-  /** Ends all event streams; runs go on, and the runtime stays open. */
+  /** Ends all event streams; runs continue, and the runtime stays open. */
   close(): Promise<void>;
 }

@@ -79,7 +79,7 @@ const mistakes: readonly (readonly [string, Change, RegExp])[] = [
     /channels do not cross/,
   ],
   [
-    'mends odd text',
+    'fixes odd text',
     ({ broadcast }) => ({
       broadcast: (channel, envelope, signal) =>
         broadcast(channel, JSON.parse(JSON.stringify(envelope).normalize('NFC')) as never, signal),

@@ -51,7 +51,7 @@ describe('a script', () => {
       code: 'script_exhausted',
       message:
         'DeterministicDriver was asked for answer 2, and its script has 1. ' +
-        'Add a step to the script, or find out why the run goes on.',
+        'Add a step to the script, or find out why the run continues.',
     });
     expect([driver.remaining, driver.requests.length]).toEqual([0, 2]);
     await expect(agent.run('go', { wiretap: () => {} })).rejects.toMatchObject({

@@ -60,7 +60,7 @@ function create(
     throw new AgentError(
       'script_exhausted',
       `DeterministicDriver was asked for answer ${requests.length}, and its script has ${steps.length}. ` +
-        'Add a step to the script, or find out why the run goes on.',
+        'Add a step to the script, or find out why the run continues.',
     );
   };
   const before = async ({ extras }: ScenarioStep, signal: AbortSignal): Promise<void> => {

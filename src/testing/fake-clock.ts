@@ -41,7 +41,7 @@ export function fakeClock(start: string | number = '2026-01-16T12:00:00.000Z'): 
         due.fn();
         await settled();
       }
-      now = Math.max(now, until); // somebody may have jumped on the way
+      now = Math.max(now, until); // a timer may have jumped the clock
       await settled();
     },
     jump(ms): void {

@@ -17,7 +17,7 @@ export const MOST_ARGUMENT_BYTES = 1_000_000;
 
 /**
  * The arguments of a call from outside (a model, an approver, a hook), given as a value or as JSON text: a copy that
- * nobody else holds, within bounds and without keys named `__proto__`. Else the sentence that says what is wrong.
+ * no other code holds, within bounds and without keys named `__proto__`. Else the sentence that says what is wrong.
  */
 export function argumentsIn(
   given: Readonly<Record<string, unknown>> | string,

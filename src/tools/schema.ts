@@ -73,7 +73,7 @@ function jsonSchemaOf(what: string, schema: StandardSchema): JsonSchema {
   }
   throw new AgentError(
     'invalid_option',
-    `${what} has a ${vendor} schema that cannot tell its JSON Schema. Wrap it (valibot: toStandardJsonSchema from ` +
+    `${what} has a ${vendor} schema that does not expose a JSON Schema. Wrap it (valibot: toStandardJsonSchema from ` +
       '@valibot/to-json-schema) or pass the JSON form as `jsonSchema`.',
   );
 }

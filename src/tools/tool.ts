@@ -25,7 +25,7 @@ export interface ToolContext<Deps = Record<string, unknown>> {
   readonly metadata: JsonObject;
   /** Ends the run after this step. */
   requestStop(reason: string): void;
-  /** Pauses the run after this step, if it would go on. */
+  /** Pauses the run after this step, if it would continue. */
   requestPause(reason: string): void;
 }
 

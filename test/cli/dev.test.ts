@@ -194,7 +194,7 @@ describe('onward dev', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('takes the next free port where nobody asked for one', async () => {
+  it('takes the next free port by default', async () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => {
       // another program may have it already, which serves as well

@@ -40,7 +40,7 @@ describe('exit codes by stop reason', () => {
     expect(outcome.code).toBe(row?.code);
   });
 
-  it('user_requested, when somebody else stops it', async () => {
+  it('user_requested, when another process stops it', async () => {
     const entered = gate();
     const world = worldOf(waitingDriver(entered));
     const run = start(['run', 'go', '--json'], world);

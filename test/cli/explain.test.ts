@@ -211,13 +211,13 @@ describe('onward sessions', () => {
     const world = await some();
     const refused = await cli(world, 'sessions', 'delete', 'last');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('Say so with --yes');
+    expect(refused.stderr).toContain('Confirm with --yes');
     const no = await cli({ ...world, says: ['n'] }, 'sessions', 'delete', 'last');
     expect(no.stderr).toContain('Nothing was deleted.');
     expect((await cli(world, 'sessions', 'delete', 'last', 'nobody', '--yes')).code).toBe(3);
     expect((await cli(world, 'sessions', 'list', '--json')).lines).toHaveLength(2);
     const yes = await cli({ ...world, says: ['y'] }, 'sessions', 'delete', 'last');
-    expect(yes.questions[0]).toBe('Delete 1 session for good? [y/N] ');
+    expect(yes.questions[0]).toBe('Delete 1 session permanently? [y/N] ');
     const gone = await cli(world, 'sessions', 'rm', 'last', '--yes', '--json');
     expect(gone.last).toMatchObject({ type: 'deleted' });
     expect((await cli(world, 'sessions', 'list', '--json')).lines).toHaveLength(0);
@@ -232,7 +232,7 @@ describe('resuming', () => {
     const wrong = await cli(world, 'resume', 'last', '--grant', 'tokens=5');
     expect(wrong.code).toBe(4);
     expect(wrong.stderr).toMatch(
-      /^onward: Session \w+ cannot go on with that\. Stopped because .*\n {2}onward resume \w+ --grant steps=2\n$/,
+      /^onward: Session \w+ cannot continue with that\. Stopped because .*\n {2}onward resume \w+ --grant steps=2\n$/,
     );
     expect((await cli(world, 'resume', 'last')).code).toBe(4);
     const { code } = await cli(world, 'resume', 'last', '--grant', 'steps=5, tokens=2000');

@@ -33,7 +33,7 @@ describe('following a session', () => {
     expect(numbers).toEqual(numbers.map((_, i) => i + 1));
   });
 
-  it('fills what somebody else wrote in between from the log', async () => {
+  it('fills what another process wrote in between from the log', async () => {
     const place = sqlitePlace();
     const driver = followingDriver([
       toolCall('delete_lead', { id: 1 }),

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { removeFolder } from '../setup/folders.ts';
 
-/** The package as somebody has installed it, made from the sources as they are; projects beside it use it. */
+/** The installed package, made from the current sources; projects beside it use it. */
 export interface Installed {
   readonly main: string;
   /** A new folder with these files in it. */

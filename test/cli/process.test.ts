@@ -81,7 +81,7 @@ describe('the command as a process', () => {
       stop_reason: 'steps_limit',
       exit_code: 10,
     });
-    expect((await ran(cwd, 'explain', 'nobody')).code).toBe(3);
+    expect((await ran(cwd, 'explain', 'unknown')).code).toBe(3);
     expect((await ran(cwd, 'run', '--nonsense')).code).toBe(2);
   });
 
@@ -98,7 +98,7 @@ describe('the command as a process', () => {
     expect(stdout.length).toBe(15 * 50_000);
   });
 
-  it('Ctrl-C in mid-run stops, explains and ends with 130; the session goes on later', async () => {
+  it('Ctrl-C in mid-run stops, explains and ends with 130; the session continues later', async () => {
     const cwd = shop();
     const run = started(cwd, 'run', 'slow');
     await until(() => existsSync(join(cwd, 'entered')));
@@ -111,14 +111,14 @@ describe('the command as a process', () => {
     expect(stdout).toBe('Seven lamps.\n');
   });
 
-  it('kill -9 in mid-run, then recover: the run goes on and ends', async () => {
+  it('kill -9 in mid-run, then recover: the run continues and ends', async () => {
     const cwd = shop();
     const run = started(cwd, 'run', 'slow');
     await until(() => existsSync(join(cwd, 'entered')));
     run.child.kill('SIGKILL');
     expect((await run.ended).signal).toBe('SIGKILL');
     const recovery = started(cwd, 'recover');
-    await until(() => recovery.stderr.includes('goes on'));
+    await until(() => recovery.stderr.includes('continues'));
     spawnSync('touch', [join(cwd, 'go')]);
     const { code, stdout, stderr } = await recovery.ended;
     expect(stdout).toBe('Recovered 1 session.\n');
@@ -143,7 +143,7 @@ describe('the command as a process', () => {
     const { code, stderr } = await dev.ended;
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    // the step was finished, the next one is for whoever comes next
+    // the step was finished, another process does the next
     const { stdout } = await ran(cwd, 'recover');
     expect(stdout).toBe('Recovered 1 session.\n');
   });

@@ -59,7 +59,7 @@ describe('onward run', () => {
     expect(nothing.stderr).toContain('There is no message');
   });
 
-  it('goes on in a session by its beginning, and as last', async () => {
+  it('continues in a session by its beginning, and as last', async () => {
     const driver = followingDriver([final('one')], [final('two')], [final('three')]);
     const world = worldOf(driver);
     const first = await cli(world, 'run', 'a', '--json');
@@ -99,10 +99,10 @@ describe('onward run', () => {
   });
 
   it('refuses an agent that is not there, and names those that are', async () => {
-    const { code, stderr, stdout } = await cli(worldOf(), 'run', 'x', '--agent', 'nobody');
+    const { code, stderr, stdout } = await cli(worldOf(), 'run', 'x', '--agent', 'unknown');
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^onward: There is no agent "nobody"\. --agent takes one of: support/);
+    expect(stderr).toMatch(/^onward: There is no agent "unknown"\. --agent takes one of: support/);
     expect(stderr).not.toContain('    at ');
   });
 
@@ -128,7 +128,7 @@ describe('onward run', () => {
     outcome.signal('SIGINT');
     const { code, stderr } = await done;
     expect(code).toBe(130);
-    expect(stderr).toContain('Stopping. Again to leave at once.');
+    expect(stderr).toContain('Stopping. Press Ctrl-C again to exit now.');
     expect(stderr).toMatch(/Stopped because you stopped it/);
     expect(stderr).toMatch(/onward resume [0-9a-f]{8} --grant steps=1/);
     const next = {
@@ -141,7 +141,7 @@ describe('onward run', () => {
     });
   });
 
-  it('SIGTERM finishes the step, leaves the session open and says who goes on', async () => {
+  it('SIGTERM finishes the step, leaves the session open and says who continues', async () => {
     const entered = gate();
     const go = gate();
     const usage = null;
@@ -182,7 +182,7 @@ describe('onward run', () => {
     const world = worldOf(slow);
     await cli(world, 'run', 'go', '--detach');
     const { outcome, done } = start(['recover'], world);
-    await until(() => outcome.stderr.includes('goes on'));
+    await until(() => outcome.stderr.includes('continues'));
     // longer than between two looks
     await pause(700);
     expect(outcome.code).toBe(-1);
@@ -191,7 +191,7 @@ describe('onward run', () => {
     expect(outcome.stderr).toContain('completed (completed)');
   });
 
-  it('does not wait for an agent that nobody here has', async () => {
+  it('does not wait for an agent that this process does not have', async () => {
     const world = worldOf(followingDriver([toolCall('delete_lead', { id: 7 })]));
     await cli(world, 'run', 'go');
     const other = agentOn(followingDriver(), (builder) => builder.withName('other'));

@@ -110,9 +110,11 @@ describe('onward sessions expire', () => {
     });
     const unsaid = await cli(world, ...expire);
     expect([unsaid.code, await countIn(world)]).toEqual([2, 2]);
-    expect(unsaid.stderr).toContain('This would delete 2 sessions for good. Say so with --yes.');
+    expect(unsaid.stderr).toContain(
+      'This would delete 2 sessions permanently. Confirm with --yes.',
+    );
     const no = await cli({ ...world, says: ['n'] }, ...expire);
-    expect(no.questions).toEqual(['Delete 2 sessions for good? [y/N] ']);
+    expect(no.questions).toEqual(['Delete 2 sessions permanently? [y/N] ']);
     expect(await countIn(world)).toBe(2);
     const { stdout } = await cli({ ...world, says: ['y'] }, ...expire);
     expect(stdout).toMatch(/^Deleted 2 sessions, \d+ rows\.\n$/);

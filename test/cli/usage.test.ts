@@ -50,13 +50,13 @@ describe('the command line', () => {
     [['explain'], "missing required argument 'session'"],
     [['explain', 'last', '--step', 'two'], 'Expected a whole number'],
     [['deny', 'last'], "required option '-r, --reason <text>' not specified"],
-    [['deny', 'last'], '(onward deny --help shows what there is)'],
-    [['sessions', 'list', '--fast'], '(onward sessions list --help shows what there is)'],
+    [['deny', 'last'], '(onward deny --help lists commands and options)'],
+    [['sessions', 'list', '--fast'], '(onward sessions list --help lists commands and options)'],
     [['dev', '--port', '99999'], 'Expected a whole number from 0 to 65535'],
     [['run', 'x', '--session', 'last', '--agent', 'a'], 'either --session or --agent'],
     [
-      ['run', 'x', '--agent', 'nobody'],
-      'There is no agent "nobody". --agent takes one of: support.',
+      ['run', 'x', '--agent', 'unknown'],
+      'There is no agent "unknown". --agent takes one of: support.',
     ],
   ])('refuses %j with 2 and says why', async (argv, message) => {
     const { code, stdout, stderr } = await cli(worldOf(), ...argv);
@@ -74,16 +74,16 @@ describe('the command line', () => {
   });
 
   it('an error is a line of JSON with --json, and has a stack with --debug alone', async () => {
-    const plain = await cli(worldOf(), 'explain', 'nobody', '--json');
+    const plain = await cli(worldOf(), 'explain', 'unknown', '--json');
     expect(plain.last).toMatchObject({
       type: 'error',
       error: { code: 'session_not_found' },
       exit_code: 3,
     });
     expect(plain.stderr).not.toContain('    at ');
-    const debug = await cli(worldOf(), 'explain', 'nobody', '--debug');
+    const debug = await cli(worldOf(), 'explain', 'unknown', '--debug');
     expect(debug.stderr).toContain('    at ');
-    const env = await cli({ ...worldOf(), env: { ONWARD_DEBUG: '1' } }, 'explain', 'nobody');
+    const env = await cli({ ...worldOf(), env: { ONWARD_DEBUG: '1' } }, 'explain', 'unknown');
     expect(env.stderr).toContain('    at ');
   });
 
@@ -222,7 +222,7 @@ describe('what to type next', () => {
     expect((await cli(world, 'sessions', 'list')).stderr).toBe(
       `dev has no sessions yet. Begin one with: ${name} run "…"\n`,
     );
-    expect((await cli(world, 'explain', 'nobody')).stderr).toContain(`: ${name} sessions list`);
+    expect((await cli(world, 'explain', 'unknown')).stderr).toContain(`: ${name} sessions list`);
     expect((await cli(world, 'run')).stderr).toContain(`Type one: ${name} run`);
     expect((await cli(world, 'run', 'x')).stderr).toMatch(new RegExp(`· ${name} explain \\w{8}\n`));
   });

@@ -125,7 +125,7 @@ describe('what can go otherwise', () => {
     expect(lead(demo, 'lead_2106')).toBeDefined();
   });
 
-  it('LeadHasOwner asks once for the owner that is missing, and the run goes on', async () => {
+  it('LeadHasOwner asks once for the owner that is missing, and the run continues', async () => {
     const demo = await startDemo();
     const session = await demo.send('Add a lead for Tatra Steel to Baltic without an owner');
     expect(session.status).toBe('completed');
@@ -136,11 +136,11 @@ describe('what can go otherwise', () => {
     ).toEqual({
       owner: 'Jonas Weber',
     });
-    const voices = (await demo.steps()).map(
+    const evaluations = (await demo.steps()).map(
       ({ outcome }) =>
         outcome!.evaluations.find(({ criterion }) => criterion === 'LeadHasOwner')!.decision,
     );
-    expect(voices).toEqual(['allow', 'allow', 'allow', 'request', 'stop', 'stop']);
+    expect(evaluations).toEqual(['allow', 'allow', 'allow', 'request', 'stop', 'stop']);
   });
 
   it('"act busy" is refused once with 429 and waited out, then answered', async () => {

@@ -52,11 +52,11 @@ describe('the same agent on another model', () => {
     expect(model.requests[2]!.messages.at(-1)!.text).toBe(
       'lead_2208 has no owner yet: set one with update_lead',
     );
-    expect((await demo.voice('LeadHasOwner', -1)).reason).toContain('was asked once');
+    expect((await demo.evaluation('LeadHasOwner', -1)).reason).toContain('was asked once');
   });
 
   it('NoProgressLimit ends a model that goes in circles', async () => {
-    const again = toolCall('search_leads', { text: 'nobody at all' });
+    const again = toolCall('search_leads', { text: 'no such lead' });
     const demo = await startDemo({ model: DeterministicDriver.fromSteps(again, again, again) });
     const stopped = await demo.send('go');
     expect(stopped).toMatchObject({ status: 'stopped', stopReason: 'guard', stepCount: 3 });

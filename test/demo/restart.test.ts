@@ -53,7 +53,7 @@ function mortal(store: SessionStore, last: number): { store: SessionStore; isDea
 }
 
 describe('a restart in the middle', () => {
-  it('after any step: a new process over the same folder goes on and comes to the same end', async () => {
+  it('after any step: a new process over the same folder continues and comes to the same end', async () => {
     for (const step of [1, 2, 3]) {
       const folder = demoFolder();
       const first = await openDemo(folder);
@@ -171,7 +171,7 @@ describe('the folder', () => {
       'that is no database',
       (path) => writeFileSync(path, 'these are not the rows you look for'.repeat(9)),
     ],
-    ['of somebody else', (path) => otherDatabase(path)],
+    ['of another program', (path) => otherDatabase(path)],
   ])('with a partners.db %s is refused in words that help', async (_case, write) => {
     const folder = demoFolder();
     await write(join(folder, 'partners.db'));

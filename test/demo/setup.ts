@@ -22,7 +22,7 @@ export interface Demo {
   messages(): Promise<readonly Message[]>;
   steps(): Promise<readonly AgentStepJSON[]>;
   /** What a criterion said after a step, counted from 0. */
-  voice(criterion: string, step: number): Promise<ContinuationEvaluation>;
+  evaluation(criterion: string, step: number): Promise<ContinuationEvaluation>;
   /** Everything the assistant has said so far. */
   said(): Promise<string>;
 }
@@ -68,7 +68,7 @@ export async function startDemo(options: Partial<DemoOptions> = {}): Promise<Dem
     send: (text) => runtime.send(session.id, text, waiting),
     messages,
     steps,
-    voice: async (criterion, step) =>
+    evaluation: async (criterion, step) =>
       must(
         (await steps())
           .at(step)

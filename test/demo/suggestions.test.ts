@@ -69,7 +69,7 @@ describe('the suggestions keep what they promise', () => {
     expect((await kinds(demo)).slice(1, 3)).toEqual([['error'], ['ok']]);
     const [, failed] = await demo.steps();
     expect(failed!.errors[0]!.message).toContain('did not answer (503)');
-    expect((await demo.voice('ErrorPolicyCriterion', 1)).reason).toContain('(1/3)');
+    expect((await demo.evaluation('ErrorPolicyCriterion', 1)).reason).toContain('(1/3)');
     const lead = demo.data.one(
       "SELECT * FROM leads WHERE company = 'Helvetia Robotics AG' AND id > 'lead_2207'",
     );
@@ -78,7 +78,7 @@ describe('the suggestions keep what they promise', () => {
       `Added ${String(lead!['id'])} Helvetia Robotics AG to Nordlicht`,
     );
     expect(session.output).toContain('answered on try 2');
-    expect(await demo.voice('LeadHasOwner', -1)).toMatchObject({
+    expect(await demo.evaluation('LeadHasOwner', -1)).toMatchObject({
       decision: 'stop',
       reason: `${String(lead!['id'])} has an owner`,
     });
@@ -150,7 +150,7 @@ describe('the suggestions keep what they promise', () => {
     const soFar = filled();
     expect(soFar).toBeGreaterThan(0);
     expect(soFar).toBeLessThan(12);
-    const grant = (await demo.voice('StepsLimit', -1)).remedy!.grant!;
+    const grant = (await demo.evaluation('StepsLimit', -1)).remedy!.grant!;
     expect(grant).toEqual({ steps: 6 });
     const done = await demo.runtime.resume(demo.session.id, { ...waiting, grant });
     expect(done.status).toBe('completed');
@@ -160,10 +160,10 @@ describe('the suggestions keep what they promise', () => {
     await isSound(demo.runtime, demo.session.id);
   });
 
-  it('"go on" in place of a grant takes the work up where it was', async () => {
+  it('"continue" in place of a grant resumes the work where it stopped', async () => {
     const demo = await startDemo();
     await demo.send('Enrich every lead of the Baltic program');
-    const done = await demo.send('go on');
+    const done = await demo.send('continue');
     expect(done.status).toBe('completed');
     expect(done.output).toContain('12 of 12 leads in Baltic');
     const looked = (await demo.messages())
@@ -191,7 +191,7 @@ describe('the suggestions keep what they promise', () => {
     const demo = await startDemo();
     const failed = await demo.send('Import the leads from Atlantis');
     expect(failed).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 4 });
-    const { remedy, reason } = await demo.voice('ErrorPolicyCriterion', -1);
+    const { remedy, reason } = await demo.evaluation('ErrorPolicyCriterion', -1);
     expect(reason).toContain('There is no program');
     const done = await demo.runtime.resume(demo.session.id, { ...waiting, grant: remedy!.grant! });
     expect(done.status).toBe('completed');

@@ -50,7 +50,7 @@ describe('the store of the recipe', () => {
     expect(code).toContain('export function tableStore');
   });
 
-  it('keeps a session that nobody disturbs', () => {
+  it('keeps a session without disturbance', () => {
     const { signal, said } = run('whole', '');
     expect([signal, said.split('\n')[0]]).toEqual([null, 'user: "Note three things."']);
     expect(said).toContain('assistant: "All noted."');
@@ -58,7 +58,7 @@ describe('the store of the recipe', () => {
   }, 30_000);
 
   it.each(['a', 'b', 'c'])(
-    'D18 D24: a process dies in call %s: another goes on, loses nothing and runs nothing twice',
+    'D18 D24: a process dies in call %s: another continues, loses nothing and runs nothing twice',
     (dieAt) => {
       expect(run(dieAt, dieAt).signal).toBe('SIGKILL');
       const { signal, said } = run(dieAt, '');

@@ -40,7 +40,7 @@ const problems = (
 ): readonly string[] => fateOf({ id: 'c', tool, result }, starts, effects, false).problems;
 
 describe('the fate of a call', () => {
-  it('is in order where it ran once, or again where it may, or nobody knows', () => {
+  it('accepts a call that ran once, again where it may, or with unknown effect', () => {
     expect(problems('pay', ran('pay'))).toEqual([]);
     expect(problems('look', [...ran('look'), ...ran('look', 2)], ok('look'), 2)).toEqual([]);
     expect(problems('pay', [line('begin', 'pay')], unknown('pay'))).toEqual([]);

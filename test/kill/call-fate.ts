@@ -48,7 +48,7 @@ export function fateOf(
   } else if (result?.kind === 'aborted' && isStopped && (begins <= 1 || trait.idempotent)) {
     const [began, sealed] = [of('begin'), of('heard', 'ToolCallCompleted')].map(([e]) => e?.pid);
     if (!trait.idempotent && began !== undefined && sealed !== undefined && began !== sealed)
-      wrong('is "aborted", and nobody knows what the process did that began it');
+      wrong('is "aborted", and what the process did that began it is unknown');
   } else if (!(result?.kind === 'denied' && begins === 0 && trait.needsApproval))
     wrong(`has the result ${JSON.stringify(result)}`);
   return { begins, isUnknown, isBegunAgain, problems };
@@ -66,7 +66,7 @@ export function fateOf(
       wrong('began again after its result was known');
   }
 
-  /** A call is answered once, the answer counts, and nothing that needs one begins before somebody approves it. */
+  /** A call is answered once, the answer counts, and nothing that needs approval begins before it. */
   function answered(): void {
     const answers = of('answered');
     if (answers.length > 1) wrong(`was answered ${answers.length} times`);

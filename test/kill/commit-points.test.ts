@@ -32,13 +32,13 @@ const plans: readonly [string, Plan, number][] = [
 
 describe.concurrent('D16 D18 D24 D26 D46: a process that dies at any point of a step, on SQLite', () => {
   it.each(plans)(
-    '%s: another goes on, and nothing runs twice',
+    '%s: another continues, and nothing runs twice',
     (_what, plan, deaths) => expectNothingLost({ plan, postgres: null }, deaths),
     TIMEOUT_MS,
   );
 
   it(
-    'stopped before another goes on: what it had begun is said to be unknown',
+    'stopped before another continues: what it had begun is said to be unknown',
     () => expectNothingLost({ plan: [['look', 'pay']], postgres: null, thenStop: true }, 18),
     TIMEOUT_MS,
   );
@@ -52,7 +52,7 @@ describe('D16 D18 D26 D46: a process that dies at any point of a step, on Postgr
   afterAll(() => server.stop());
 
   it(
-    'one tool: another goes on, and nothing runs twice',
+    'one tool: another continues, and nothing runs twice',
     () => {
       const postgres = { url: server.url, schema: `points_${process.pid}` };
       return expectNothingLost({ plan: [['note']], postgres }, 16);

@@ -24,14 +24,14 @@ const MOST_POINTS = 200;
 
 /**
  * Lets one process after another do the same turn and die at the next point: before and after each write of the store,
- * and where a tool begins and ends. Another process goes on each time. Ends when a process needs not die any more.
+ * and where a tool begins and ends. Another process continues each time. Ends when no process has to die any more.
  */
 export async function killAtEveryPoint(options: {
   readonly workerFile: string;
   readonly plan: Plan;
   /** Null for SQLite. */
   readonly postgres: { readonly url: string; readonly schema: string } | null;
-  /** Somebody stops the session before another process goes on. */
+  /** Whether the session is stopped before another process continues. */
   readonly thenStop?: boolean;
 }): Promise<PointsReport> {
   const { workerFile, plan, postgres, thenStop = false } = options;

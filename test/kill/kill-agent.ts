@@ -72,7 +72,7 @@ export function readPlan(content: unknown): AskedPlan | null {
     : null;
 }
 
-/** An agent with a model that knows nothing but the conversation: any process can go on with it anywhere. */
+/** An agent with a model that knows nothing but the conversation: any process can continue with it anywhere. */
 export function killAgent(options: KillAgentOptions): Agent {
   const { write, random, reached, tokenOf = () => 0 } = options;
   const tool = (name: string): Tool => {
@@ -101,7 +101,7 @@ export function killAgent(options: KillAgentOptions): Agent {
     });
   };
   const driver = plannedDriver(() => between(random, 0, 6));
-  // an unknown effect is told to the model, and the run goes on
+  // an unknown effect is told to the model, and the run continues
   const policy = ErrorPolicy.ignoreToolErrors().withHandling('unknown', 'ignore');
   const base = AgentBuilder.base().withDriver(driver).withErrorPolicy(policy);
   const nested = base.withName('helper').withTools(tool('fetch'), tool('book'), tool('sign'));

@@ -175,7 +175,7 @@ class SessionCheck {
       const answers = this.#of('accepted', 'refused').filter((e) => e.execution === execution);
       const said = (answers.find(({ kind }) => kind === 'accepted') ?? answers[0])?.kind;
       const attempts = this.#of('sending').filter((e) => e.execution === execution).length;
-      // where one attempt was refused, an earlier one that nobody heard of may still have come through
+      // where one attempt was refused, an earlier one without an answer may still have succeeded
       const most = said === 'refused' && attempts === 1 ? 0 : 1;
       const least = said === 'accepted' ? 1 : 0;
       if (count < least || count > most)
@@ -221,7 +221,7 @@ class SessionCheck {
       if (!(durationMs >= 0 && durationMs <= this.#seconds * 1000))
         this.wrong(`${who}: step ${number} took ${durationMs} ms`);
       if (number !== i + 1) this.wrong(`${who}: step ${i + 1} is numbered ${number}`);
-      if (outcome === null) this.wrong(`${who}: step ${number} has no verdict`);
+      if (outcome === null) this.wrong(`${who}: step ${number} has no outcome`);
     }
     const heard = this.#of('heard').filter(
       (e) => e.execution === execution && e.what === 'AgentStepCompleted',
@@ -279,7 +279,7 @@ class SessionCheck {
   #over(execution: string): void {
     const own = this.#effects.filter((e) => e.execution === execution);
     const end = own.findIndex(({ kind, detail }) => kind === 'heard' && detail === '#end');
-    // whoever wrote it down may have died before it was told
+    // the writer may have died before it notified listeners
     for (const { kind, subject } of end === -1 ? [] : own.slice(end))
       if (kind === 'begin') this.wrong(`${execution} had ended when ${subject} began`);
   }

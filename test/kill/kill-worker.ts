@@ -62,7 +62,7 @@ process.on('message', ({ id, ...task }: WorkerRequest) => {
       if (task.do === 'close') void store.close().then(() => process.exit(0));
     });
 });
-// whoever started it is gone
+// the parent process is gone
 process.on('disconnect', () => process.exit(1));
 
 // the server may be down just now

@@ -23,7 +23,7 @@ export const openStore = (place: StorePlace): SessionStore =>
         ...(place.statementTimeoutMs && { statementTimeoutMs: place.statementTimeoutMs }),
       });
 
-/** Leaves nothing on a server that others use too; the folder of a SQLite file is somebody else's matter. */
+/** Leaves nothing on a server that others use too; the caller removes the folder of a SQLite file. */
 export async function removeStore(place: StorePlace): Promise<void> {
   if (place.kind === 'sqlite') return;
   const { default: pg } = await import('pg');

@@ -23,7 +23,7 @@ type AnswerTask = Extract<WorkerTask, { readonly do: 'answer' }>;
 /** A session as its clients see it. */
 interface Client {
   readonly session: string;
-  /** Somebody asks for something right now. */
+  /** Whether a client request is open right now. */
   isBusy: boolean;
   /** Turns that were acknowledged. */
   done: number;
@@ -119,7 +119,7 @@ export class ScriptedClients {
     else if (this.#wantsMore(client)) await this.#send(client, 'queue');
   }
 
-  /** A message that nobody acknowledged may have been accepted: it is sent again, or another follows under a new id. */
+  /** A message without acknowledgment may have been accepted: it is sent again, or another follows under a new id. */
   async #send(client: Client, whenBusy: 'refuse' | 'queue'): Promise<void> {
     const { session } = client;
     const number = ++client.sends;

@@ -6,12 +6,12 @@ export interface TurnScript {
   readonly plan: Plan;
   /** The model gives its calls ids that no provider should give. */
   readonly isHostile: boolean;
-  /** What somebody asks for in the middle of the work. */
+  /** The client request in the middle of the work. */
   readonly disturbance: {
     readonly kind: 'stop' | 'pause' | 'queue';
     readonly afterMs: number;
   } | null;
-  /** A message that nobody acknowledged is sent again under its id; otherwise another one follows. */
+  /** A message without acknowledgment is sent again under its id; otherwise another one follows. */
   readonly isRepeated: boolean;
   /** Answers are given twice, the second time the other way round. */
   readonly isAnsweredTwice: boolean;

@@ -72,7 +72,7 @@ export class WorkerProcess {
     return this.exit;
   }
 
-  /** As a machine that sleeps does: it goes on later, and does not know. */
+  /** As a machine that sleeps does: it continues later, and does not know. */
   async freeze(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP');
     this.isReady = false;

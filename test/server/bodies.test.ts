@@ -213,7 +213,7 @@ describe('bodies', () => {
   it.each([
     { grant: {} },
     { grant: { steps: 0 } },
-    { grant: { wishes: 3 } },
+    { grant: { favors: 3 } },
     { approvals: { c: {} } },
   ])('a resume with %j is none', async (body) => {
     const { ask } = setup();

@@ -43,7 +43,7 @@ describe('a conversation', () => {
     expect((await ask(path(calls[0]), { body: edited })).status).toBe(202);
     const twice = await ask(path(calls[0]), { body: edited });
     expect([twice.status, twice.body.error.code]).toEqual([409, 'conflict']);
-    const strange = await ask(path('nobody'), { body: { decision: 'approve' } });
+    const strange = await ask(path('unknown'), { body: { decision: 'approve' } });
     expect([strange.status, strange.body.error.code]).toEqual([404, 'unknown_approval']);
     const no = await ask(path(calls[1]), { body: { decision: 'deny', reason: 'keep it' } });
     expect(no.status).toBe(202);
@@ -108,7 +108,7 @@ describe('a conversation', () => {
     expect(results.filter(({ metadata }) => metadata.tool_duration_ms === undefined)).toEqual([]);
   });
 
-  it('goes on past a limit with the grant that its stop names', async () => {
+  it('continues past a limit with the grant that its stop names', async () => {
     const { ask, runtime } = setup({
       turns: [[toolCall('look'), final('Got it.')]],
       maxSteps: 1,

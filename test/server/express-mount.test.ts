@@ -60,7 +60,7 @@ describe('in Express', () => {
     expect(await (await post(`${url}/x`, '', type)).json()).toMatchObject({ path: '/x' });
   });
 
-  it('says clearly that somebody has swallowed the body, instead of waiting for it', async () => {
+  it('reports that another middleware has read the body, instead of waiting for it', async () => {
     const heard: unknown[] = [];
     const app = express();
     app.use((req, _res, next) => void req.resume().once('end', () => next()));

@@ -20,7 +20,7 @@ describe('what happened', () => {
     const same = await ask(`GET /api/sessions/${id}/trace?execution=${body.executionId}&limit=9`);
     expect(same.body.executionId).toBe(body.executionId);
     expect(same.body.steps).toHaveLength(body.steps.length);
-    const other = await ask(`GET /api/sessions/${id}/trace?execution=nobody`);
+    const other = await ask(`GET /api/sessions/${id}/trace?execution=unknown`);
     expect(other.status).toBeLessThan(500);
     const empty = await ask('POST /api/sessions', { body: { id: 'new' } });
     expect(empty.status).toBe(201);
@@ -59,7 +59,7 @@ describe('what happened', () => {
     expect((await ask('GET /api/sessions/s/refs')).status).toBe(400);
   });
 
-  it('is streamed as it happens, with whole arguments and every voice', async () => {
+  it('is streamed as it happens, with whole arguments and every evaluation', async () => {
     const all = setup();
     const { server, ask } = all;
     await ask('POST /api/sessions', { body: { id: 's' } });

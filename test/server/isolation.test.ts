@@ -14,7 +14,7 @@ import {
 
 /**
  * One request per route that works for ann on a session that waits for her. A route that is not here fails the tests
- * below: whoever adds one says how it is asked, and all of this is proven for it.
+ * below: a new route says how it is called, and every check here covers it.
  */
 const samples: Readonly<Record<string, (id: string) => AskOptions & { readonly query?: string }>> =
   {
@@ -95,7 +95,7 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
         expect(said.status).toBe(isOpen ? 200 : 401);
         if (isOpen) continue;
         expect(said.body).toEqual({
-          error: { code: 'unauthorized', message: 'Nobody is signed in.' },
+          error: { code: 'unauthorized', message: 'The request is not signed in.' },
         });
         expect(said.headers.get('www-authenticate')).toBe('Bearer');
       }
@@ -104,7 +104,7 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
 
     if (isOpen) return;
 
-    it('somebody else learns nothing and changes nothing', async () => {
+    it('another owner learns nothing and changes nothing', async () => {
       const here = setup({ pusher });
       const { runtime } = here;
       const id = await waitingSession(here);
@@ -142,7 +142,7 @@ describe.each(routes.map((one) => [`${one.method} ${one.path}`, one] as const))(
   },
 );
 
-it('an id that somebody else has is taken, and nothing more is told', async () => {
+it('an id of another owner is taken, and the response says nothing more', async () => {
   const here = setup();
   const id = await waitingSession(here);
   const before = await everything(here.runtime);
@@ -162,7 +162,7 @@ describe('the owner hook', () => {
       },
       '/number': () => 7,
       '/long': () => 'x'.repeat(500),
-      '/nobody': () => undefined,
+      '/nouser': () => undefined,
     };
     const { server, ask } = setup({
       owner: (request) => hooks[`/${request.headers.get('x-case')}`]!() as ReturnType<OwnerHook>,
@@ -176,7 +176,7 @@ describe('the owner hook', () => {
     expect(own.headers.get('vary')).toBe('cookie, origin');
     expect(own.headers.get('x-request-id')).toBeTruthy();
     expect((await of('redirect')).headers.get('location')).toBe('http://localhost/login');
-    expect((await of('nobody')).status).toBe(401);
+    expect((await of('nouser')).status).toBe(401);
     for (const name of ['throw', 'number', 'long']) {
       const said = await ask('GET /api/sessions', { headers: { 'x-case': name } });
       expect(said.status).toBe(500);
@@ -191,7 +191,7 @@ describe('the owner hook', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('where the store fails the client comes back later, and somebody is told why', async () => {
+  it('asks the client to come back later when the store fails, and reports the reason', async () => {
     const { ask, errors, runtime } = setup();
     const failure = new AgentError('store_failed', 'disk full at /var/db');
     vi.spyOn(runtime, 'get').mockRejectedValue(failure);
@@ -202,7 +202,7 @@ describe('the owner hook', () => {
     expect(errors.splice(0)).toEqual([failure]);
   });
 
-  it('that reads the body is a fault, for nobody could read it again', async () => {
+  it('reports a hook that reads the body as a fault', async () => {
     const { ask, errors } = setup({
       owner: async (request) => {
         await request.text();

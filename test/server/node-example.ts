@@ -71,7 +71,7 @@ function killGroup(pid: number): void {
 export interface Dialogue {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Somebody else, who must see nothing. */
+  /** Another owner, who must see nothing. */
   readonly others: Readonly<Record<string, string>>;
   readonly message: string;
   readonly tool: string;

@@ -248,7 +248,7 @@ describe('a Fetch handler on node:http', () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  it('goes on when onError itself fails', async () => {
+  it('continues when onError itself fails', async () => {
     const { url } = await serving(() => Promise.reject(new Error('first')), {
       onError: () => {
         throw new Error('second');

@@ -17,7 +17,7 @@ describe('requests that no good client sends', () => {
     ['another Host', 421, () => 'GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n'],
     ['a broken absolute address', 400, (host) => `GET http://[ HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
     [
-      'the absolute address of somebody else',
+      'the absolute address of another host',
       421,
       (host) => `GET http://evil.test/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
     ],
@@ -57,7 +57,7 @@ describe('requests that no good client sends', () => {
       431,
       (host) => `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
     ],
-  ])('%s -> %i, and the server goes on', async (_what, status, bytes) => {
+  ])('%s -> %i, and the server continues', async (_what, status, bytes) => {
     const { url, port } = await serving(echo);
     const sent = wire(
       port,

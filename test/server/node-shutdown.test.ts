@@ -71,7 +71,7 @@ describe('shutting down', () => {
     await until(async () => (await later.get(id, ann)).status === 'completed');
   });
 
-  it('also when nobody closed the streams: after the grace they are cut off, and the run goes on', async () => {
+  it('cuts streams off after the grace time, and the run continues', async () => {
     const { runtime, server, id, client, hold } = await inMidStep();
     await server.close({ graceMs: 50 });
     await until(() => client.envelopes.length > 0);

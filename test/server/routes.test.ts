@@ -68,10 +68,10 @@ it('may be mounted elsewhere, at the root too, and several agents are chosen by 
   expect((await deep.fetch(requestFor('GET /v1/agents/health'))).status).toBe(200);
   expect((await deep(requestFor('GET /api/health'))).status).toBe(404);
   const unknown = await asking(agentServer({ runtime, owner }))('POST /api/sessions', {
-    body: { agent: 'nobody' },
+    body: { agent: 'unknown' },
   });
   expect([unknown.status, unknown.body.error.code]).toEqual([400, 'unknown_agent']);
-  expect(unknown.body.error.details).toEqual({ agent: 'nobody', known: ['support'] });
+  expect(unknown.body.error.details).toEqual({ agent: 'unknown', known: ['support'] });
   for (const server of [rooted, deep]) await server.close();
 });
 

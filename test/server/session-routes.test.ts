@@ -104,7 +104,7 @@ describe('sessions', () => {
     expect(await ids('status=completed')).toEqual(['two']);
     expect(await ids('search=lamp')).toEqual(['two']);
     expect(await ids('search=lamp&status=idle')).toEqual([]);
-    expect(await ids('agent=nobody')).toEqual([]);
+    expect(await ids('agent=unknown')).toEqual([]);
     expect(first.body.sessions[0]).toMatchObject({
       id: 'two',
       title: 'Where is my lamp?',

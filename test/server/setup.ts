@@ -9,7 +9,7 @@ import { builderWith, followingDriver, runtimeOn, sqlitePlace } from '../setup/s
 
 const { final, toolCall, toolCalls } = ScenarioStep;
 
-/** Whoever knows the token; `Bearer dan` is nobody. */
+/** The user with the token; `Bearer dan` is not signed in. */
 const people = new Set(['ann', 'bob']);
 export const owner = (request: Request): string | null => {
   const name = /^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
@@ -66,7 +66,7 @@ export interface SetupOptions extends Partial<Omit<AgentServerOptions, 'runtime'
   readonly sessions?: Partial<SessionRuntimeOptions>;
 }
 
-/** A server over SQLite; the test fails when a fault was reported that nobody asked for. */
+/** A server over SQLite; the test fails on an unexpected fault. */
 export function setup({
   turns: script = turns,
   maxSteps = 20,

@@ -97,8 +97,8 @@ describe('CORS', () => {
       expect(response.headers.get('vary'), line).toBe('origin');
       void response.body?.cancel();
     }
-    const nobody = await ask('GET /api/info', { as: null, headers: { origin: friend } });
-    expect(nobody.headers.get('access-control-allow-origin')).toBe(friend);
+    const anonymous = await ask('GET /api/info', { as: null, headers: { origin: friend } });
+    expect(anonymous.headers.get('access-control-allow-origin')).toBe(friend);
     const other = await ask('GET /api/info', { headers: { origin: evil } });
     expect(other.headers.has('access-control-allow-origin')).toBe(false);
   });

@@ -13,7 +13,7 @@ const { toolCall, toolCalls, final } = ScenarioStep;
 
 export const never: Promise<never> = new Promise(() => {});
 
-type Then = 'hangs' | 'goes on' | 'throws';
+type Then = 'hangs' | 'continues' | 'throws';
 
 /** A place in the run where an abort strikes, and what the code there does about it. */
 export class Trap {

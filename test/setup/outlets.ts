@@ -42,7 +42,7 @@ export class Outlets {
       console: JSON.stringify(this.#console.mock.calls),
       errors: JSON.stringify(steps.flatMap(({ errors }) => errors)),
       explain: outcomes.map((outcome) => outcome?.explain()).join('\n'),
-      verdicts: JSON.stringify(outcomes),
+      outcomes: JSON.stringify(outcomes),
       ...Object.fromEntries(
         presets.map((preset) => {
           const slim = new SlimAgentStateSerializer(SlimSerializationConfig[preset](), {

@@ -170,7 +170,7 @@ function startup({ username, pathname, searchParams }: URL): Buffer {
   return framed('', version, ...fields.map(text), Buffer.from([0]));
 }
 
-/** Whoever comes is let in: the server behind trusts them too. */
+/** Lets every client in: the server behind does too. */
 const greeting = (): Buffer =>
   Buffer.concat([
     framed('R', Buffer.alloc(4)),

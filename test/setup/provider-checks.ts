@@ -10,7 +10,7 @@ const list = (value: unknown): readonly Json[] =>
 const idPattern = /^[\w-]+$/;
 const namePattern = /^[\w-]{1,64}$/;
 
-/** Chat Completions: results right behind the calls, each call answered once, nobody speaks in between. */
+/** Chat Completions: results right behind the calls, each call answered once, no message in between. */
 export const chatProblem: BodyCheck = ({ messages }) => {
   const open = new Set<string>();
   for (const [i, message] of list(messages).entries()) {
@@ -92,7 +92,7 @@ export const anthropicProblem: BodyCheck = ({ messages }, stored) => {
       if (block['type'] === 'text' && String(block['text']) === '')
         return `${at} has an empty text`;
       if (block['type'] === 'thinking' && !stored.has(String(block['signature'])))
-        return `${at} has a thought that nobody signed`;
+        return `${at} has a thought without a signature`;
       if (block['type'] !== 'tool_use') continue;
       const { id, name, input } = block;
       if (typeof id !== 'string' || !idPattern.test(id) || open.has(id))

@@ -50,7 +50,7 @@ export function openChannels(secret: string): Channels {
   const tellMembers = (channel: string, event: string, member: Member, except: string): void =>
     publish(channel, { event: `pusher_internal:${event}`, data: phpJson(member), channel }, except);
 
-  /** One member without `user_info` spoils the channel for whoever comes later. */
+  /** One member without `user_info` breaks the channel for later members. */
   const here = (channel: string): string => {
     const hash: Record<string, unknown> = {};
     for (const member of members(channel)) {

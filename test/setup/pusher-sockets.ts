@@ -23,7 +23,7 @@ interface Client extends Subscriber {
   readonly ws: WebSocket;
   activeAt: number;
   isPinged: boolean;
-  /** Whoever has sent a control frame is pinged with control frames. */
+  /** A client that sent a control frame is pinged with control frames. */
   usesFrames: boolean;
   messages: number;
 }
@@ -31,7 +31,7 @@ interface Client extends Subscriber {
 export interface Sockets {
   accept(request: RawRequest, key: string, socket: Socket): void;
   isConnected(socketId: string): boolean;
-  /** What Reverb does once a minute: ends who did not answer the last ping, then pings whoever is idle. */
+  /** What Reverb does once a minute: closes clients that did not answer the last ping, then pings idle ones. */
   sweep(idleMs: number): void;
   /** Closes every connection without a close frame, as a server that dies does. */
   drop(): void;

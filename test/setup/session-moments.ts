@@ -28,7 +28,7 @@ export function held(): HeldTool {
   return { tool, open, began: () => until(() => tool.calls.length > 0) as Promise<true> };
 }
 
-/** The session, when nobody works on it any more. */
+/** The session when no worker is busy with it. */
 export const ended = (runtime: SessionRuntime, id: string): Promise<Session> =>
   until(async () => {
     const session = await runtime.get(id, ann);

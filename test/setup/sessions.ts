@@ -57,7 +57,7 @@ export const places: readonly (readonly [string, (limits?: Limits) => Place])[] 
   ['sqlite', sqlitePlace],
 ];
 
-/** A runtime that fails the test when its work failed and nobody asked for that. */
+/** A runtime that fails the test when its work failed unexpectedly. */
 export function runtimeOn(
   store: SessionStore,
   agents: Agent | readonly Agent[],

@@ -20,7 +20,7 @@ export interface SseEvent {
   readonly data: unknown;
 }
 
-/** A client: what it was sent, and where it would go on. */
+/** A client: what it was sent, and where it would continue. */
 export class SseClient {
   readonly events: SseEvent[] = [];
   text = '';

@@ -25,7 +25,7 @@ export interface Turns {
   pause(): Promise<unknown>;
   /** Answers every call that waits. */
   answer(answer: 'approve' | 'deny'): Promise<unknown>;
-  /** Goes on with a turn that was paused. */
+  /** Continues a paused turn. */
   resume(): Promise<unknown>;
   ending(): Promise<Ending>;
   /** One more message, in every way in which the conversation could have been kept; what came back. */

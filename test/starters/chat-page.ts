@@ -66,7 +66,7 @@ export async function holdsChat({ page }: Tab): Promise<void> {
   await page.getByText('Which order is it?').first().waitFor();
 }
 
-/** Somebody else sees none of it, not even by its address. */
+/** Another user sees none of it, not even by its address. */
 export async function keepsOut(browser: Browser, url: string, sessionId: string): Promise<void> {
   const { page } = await openTab(browser, `${url}/#${sessionId}`);
   await signIn(page, 'ben', 'franklin');

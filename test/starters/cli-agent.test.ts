@@ -47,10 +47,10 @@ describe('the agent in the terminal', () => {
     expect(printed).toContain('d.txt is deleted');
   });
 
-  it('nobody answers: nothing is deleted, and it ends', async () => {
+  it('ends and deletes nothing without an answer', async () => {
     const { printed, left } = await talk('delete a.txt');
     expect(left).toEqual(names);
-    expect(printed).toContain('Denied by a person: nobody answered');
+    expect(printed).toContain('Denied by a person: no answer was given');
   });
 
   it('cannot be talked out of its folder', async () => {
@@ -59,7 +59,7 @@ describe('the agent in the terminal', () => {
     expect(left).toEqual(names);
   });
 
-  it('meets its limit, and goes on with a grant', async () => {
+  it('meets its limit, and continues with a grant', async () => {
     const { printed } = await talk('read all', 'y', 'read all', 'n');
     expect(printed.match(/It stopped \(steps_limit\)\. Grant \{"steps":5\}\?/g)).toHaveLength(2);
     expect(printed).toContain('I have read all 7.');

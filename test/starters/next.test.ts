@@ -76,7 +76,7 @@ describe('the Next app with useChat', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByText('✗ denied').waitFor();
-    expect(replays).toEqual([]); // one that arrives while somebody answers would take the answer back
+    expect(replays).toEqual([]); // one that arrives during an answer would take the answer back
 
     await ready();
     await say(page, 'Publish "Spring"');
@@ -90,7 +90,7 @@ describe('the Next app with useChat', () => {
     expect(await page.getByRole('log').innerText()).toBe(shown);
     expect(errors).toEqual([]);
 
-    // somebody else, with the same address and a cookie of their own
+    // another user, with the same address and their own cookie
     const other = await openTab(browser, page.url());
     await other.page.getByRole('textbox', { name: 'Message' }).waitFor();
     expect(await other.page.getByRole('log').innerText()).toBe('');

@@ -19,7 +19,7 @@ function office() {
 const callIn = ({ stdout }: Ended): string => /^ {2}(\S+) {2}pay /m.exec(stdout)?.[1] ?? '';
 
 describe('the approval overnight', () => {
-  it('waits in a file, goes on in another process with other arguments, and runs nothing twice', async () => {
+  it('waits in a file, continues in another process with other arguments, and runs nothing twice', async () => {
     const { evening, morning, ledger } = office();
     const before = await evening('Settle INV-9 over 900 euros');
     expect([before.code, before.stderr]).toEqual([0, '']);

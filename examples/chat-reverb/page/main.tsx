@@ -31,7 +31,7 @@ function echoOf(headers: ChatProps['headers']): Echo<'reverb'> {
   return echo;
 }
 
-/** One session on the screen: live updates come from Reverb, wishes go to the API. */
+/** One session on the screen: live updates come from Reverb, requests go to the API. */
 function Chat({ sessionId, headers, onTurn }: ChatProps): ReactElement {
   const url = `/api/sessions/${sessionId}`;
   const session = useAgentSession({

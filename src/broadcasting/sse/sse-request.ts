@@ -63,7 +63,7 @@ export async function answer(
 ): Promise<Response> {
   const asking = await owner(request);
   if (asking instanceof Response) return asking;
-  if (!asking) return refused(401, 'unauthorized', 'Nobody is signed in.');
+  if (!asking) return refused(401, 'unauthorized', 'The request is not signed in.');
   try {
     return await work(asking);
   } catch (error) {

@@ -13,7 +13,7 @@ export interface DevOptions {
 /** How long running steps may take to finish at the end. */
 const GRACE_MS = 30_000;
 
-/** Serves the agents with their console until somebody ends it. */
+/** Serves the agents and their console until the process is stopped. */
 export async function dev(context: CliContext, options: DevOptions): Promise<number> {
   const { io } = context;
   const token = options.token ?? io.env['ONWARD_TOKEN'];
@@ -31,9 +31,10 @@ export async function dev(context: CliContext, options: DevOptions): Promise<num
   else greet(context, server, options);
   if (options.open === true) io.openBrowser(server.address);
   await ended;
-  if (!context.isJson) context.note('\nFinishing the running steps. Again to leave at once.');
+  if (!context.isJson)
+    context.note('\nFinishing the running steps. Press Ctrl-C again to exit now.');
   await server.close({ graceMs: GRACE_MS });
-  if (!context.isJson) context.note('Stopped. What was not done goes on with the next start.');
+  if (!context.isJson) context.note('Stopped. Unfinished work continues with the next start.');
   return 0;
 }
 
@@ -82,7 +83,7 @@ function greet(context: CliContext, server: DevServer, { host }: DevOptions): vo
     );
   if (!isLoopback(host))
     note(
-      `  ${paintNote('yellow', '!')} Other machines can reach this server. Whoever has the token can use it, and the line is not encrypted.`,
+      `  ${paintNote('yellow', '!')} Other machines can reach this server. Anyone with the token can use it, and the connection is not encrypted.`,
     );
   print(paint('dim', '  Ctrl-C to stop'));
 }

@@ -30,7 +30,7 @@ export const parked = (context: CliContext, { retry }: ParkedOptions): Promise<n
       }
       return 0;
     },
-    // whoever serves these sessions works on them
+    // a process that serves these sessions does the work
     { isDetached: true },
   );
 

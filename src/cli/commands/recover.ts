@@ -9,7 +9,7 @@ import { shortId } from '../format.ts';
 import type { Project } from '../project.ts';
 
 export interface RecoverOptions {
-  /** False with `--no-wait`: leave what a process still holds, be it dead. */
+  /** False with `--no-wait`: skips sessions whose lease has not expired. */
   readonly wait?: boolean;
 }
 
@@ -46,7 +46,7 @@ export const recover = (context: CliContext, options: RecoverOptions): Promise<n
     const endSignals = context.io.onSignal((signal) => {
       if (progress.signal !== null) return context.io.exit(exitCodeOfSignal(signal));
       progress.signal = signal;
-      context.note('Finishing the running steps. Again to leave at once.');
+      context.note('Finishing the running steps. Press Ctrl-C again to exit now.');
     });
     try {
       const left = await untilIdle(project, options, progress);
@@ -89,7 +89,7 @@ async function untilIdle(
 function hear(context: CliContext, { taken, ended }: Progress, told: SessionEvent): void {
   const { sessionId, owner, event } = told;
   const id = shortId(sessionId);
-  if (!taken.has(sessionId) && !context.isJson) context.note(`  … ${id} goes on`);
+  if (!taken.has(sessionId) && !context.isJson) context.note(`  … ${id} continues`);
   taken.add(sessionId);
   const end = endOf(event);
   if (end === null) return;

@@ -14,7 +14,7 @@ export interface ResumeOptions extends WorkOptions {
   readonly grant?: string;
 }
 
-/** Goes on with a paused session, or past a limit with a grant. */
+/** Continues a paused session, or a stopped one with a grant. */
 export async function resume(
   context: CliContext,
   said: string,
@@ -32,7 +32,7 @@ export async function resume(
   });
 }
 
-/** Why it cannot go on with that, and what to type instead. */
+/** Why it cannot continue with that, and what to type instead. */
 function refusal(context: CliContext, session: Session, error: unknown): unknown {
   const stop = stopSentenceOf(session);
   if (!AgentError.is(error, 'not_resumable') || stop === null) return error;
@@ -41,7 +41,7 @@ function refusal(context: CliContext, session: Session, error: unknown): unknown
   const other = next.length > 0 ? '' : `\n  ${context.command('run', "'…'", '--session', id)}`;
   return new AgentError(
     'not_resumable',
-    `Session ${id} cannot go on with that. ${stopLine(stop)}${next.join('')}${other}`,
+    `Session ${id} cannot continue with that. ${stopLine(stop)}${next.join('')}${other}`,
     { cause: error, details: error.details },
   );
 }

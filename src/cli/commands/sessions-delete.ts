@@ -19,12 +19,12 @@ export const deleteSessions = (
     if (!yes) {
       if (!context.io.isTTY || context.isJson)
         throw usageError(
-          `This would delete ${counted(unique.length, 'session')} for good. Say so with --yes.`,
+          `This would delete ${counted(unique.length, 'session')} permanently. Confirm with --yes.`,
         );
       for (const { id, title } of unique)
         context.note(`  ${shortId(id)}  ${oneLine(title ?? '(no message yet)', 70)}`);
       const answer = await context.io.ask(
-        `Delete ${counted(unique.length, 'session')} for good? [y/N] `,
+        `Delete ${counted(unique.length, 'session')} permanently? [y/N] `,
       );
       if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
         context.note('Nothing was deleted.');

@@ -43,8 +43,8 @@ export const expireSessions = (
     if (!yes) {
       const what = counted(await count(), 'session');
       if (!context.io.isTTY || context.isJson)
-        throw usageError(`This would delete ${what} for good. Say so with --yes.`);
-      const answer = await context.io.ask(`Delete ${what} for good? [y/N] `);
+        throw usageError(`This would delete ${what} permanently. Confirm with --yes.`);
+      const answer = await context.io.ask(`Delete ${what} permanently? [y/N] `);
       if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
         context.note('Nothing was deleted.');
         return 0;

@@ -10,7 +10,7 @@ export interface StopOptions {
   readonly detach?: boolean;
 }
 
-/** How often the wish is repeated: whoever worked on the session may have died, and its lease runs out first. */
+/** How often the request is repeated: the worker may be dead, and its lease expires first. */
 const AGAIN_MS = 2_000;
 
 /** Ends the work on a session, wherever it runs. */

@@ -34,7 +34,7 @@ describe('the data set', () => {
       expect(budget).toBeGreaterThan(0);
     }
     for (const { domain, employees, reach } of companyRows) {
-      expect(domain).toMatch(/^[a-z-]+\.example$/); // no address that could be somebody's
+      expect(domain).toMatch(/^[a-z-]+\.example$/); // no address that can exist
       expect(employees).toBeGreaterThan(0);
       expect(['steady', 'flaky', 'slow']).toContain(reach);
     }

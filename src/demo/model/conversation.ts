@@ -35,7 +35,7 @@ export interface Past {
   readonly messages: readonly Message[];
 }
 
-/** Nobody types more than this for a machine that goes by words. */
+/** Longer texts are cut here: the model matches words only. */
 const LONGEST_TEXT = 2000;
 
 export interface Turns {
@@ -46,13 +46,13 @@ export interface Turns {
 const isRequest = (message: Message): boolean =>
   message.isUser() && message.metadata['synthetic'] !== true;
 
-/** Splits the conversation at the newest request; "go on" takes up the request before it. */
+/** Splits the conversation at the newest request; "continue" resumes the request before it. */
 export function readTurns(list: Messages): Turns {
   const messages = [...list];
   const newest = messages.findLastIndex(isRequest);
   const typed = textAt(messages, newest);
   let start = newest;
-  while (start > 0 && goOn.test(textAt(messages, start))) {
+  while (start > 0 && asksToContinue.test(textAt(messages, start))) {
     const before = messages.slice(0, start).findLastIndex(isRequest);
     if (before < 0) break;
     start = before;
@@ -77,8 +77,8 @@ export function readTurns(list: Messages): Turns {
   };
 }
 
-const goOn =
-  /^\W*(?:please |ok(?:ay)?,? )?(?:go on|continue|carry on|keep going|proceed|try again|again)\b[^a-z]*$/i;
+const asksToContinue =
+  /^\W*(?:please |ok(?:ay)?,? )?(?:go\s+on|continue|carry on|keep going|proceed|try again|again)\b[^a-z]*$/i;
 
 const textAt = (messages: readonly Message[], index: number): string =>
   (messages[index]?.text ?? '').slice(0, LONGEST_TEXT);

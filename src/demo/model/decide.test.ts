@@ -54,7 +54,7 @@ describe('what is typed decides', () => {
     ['Iberia', 'search_programs', { text: 'Iberia Cloud' }],
     ['new leads in Alpine', 'search_leads', { program: 'Alpine', status: 'new' }],
     ['How many leads are won?', 'search_leads', { status: 'won' }],
-    ['leads without an owner', 'search_leads', { owner: 'nobody' }],
+    ['leads without an owner', 'search_leads', { owner: 'unassigned' }],
     ['leads of Greta idle for 90 days', 'search_leads', { owner: 'Greta Hofer', idle_days: 90 }],
     ['leads with no activity for 6 months', 'search_leads', { idle_days: 180 }],
     ['leads called Zugspitze', 'search_leads', { text: 'Zugspitze' }],
@@ -122,7 +122,7 @@ describe('what is typed decides', () => {
   });
 });
 
-describe('what the tools said decides how it goes on', () => {
+describe('the next reply depends on tool results', () => {
   const lookUp = Message.user('look up fjordkraft.example');
   const args = { domain: 'fjordkraft.example' };
   const failed = called('enrich_company', args, 'Error: The directory did not answer (503).');
@@ -135,7 +135,7 @@ describe('what the tools said decides how it goes on', () => {
     expect(last.text).toContain('did not answer');
   });
 
-  it('does not try again what trying cannot mend', () => {
+  it('does not retry an error that is not retryable', () => {
     const gone = called('enrich_company', args, 'Error: The directory has no such company (404).');
     expect(decide(request([lookUp, ...gone])).calls).toEqual([]);
   });

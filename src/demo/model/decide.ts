@@ -27,7 +27,7 @@ const busyWords = /(?:,? ?\b(?:and|but|please))? ?\bact busy\b[.!]?/i;
 /** Whether the person wants to see how a refused model call is waited out. */
 export const wantsBusy = (text: string): boolean => busyWords.test(text);
 
-/** The first that fits. What was typed decides which one, what the tools have said decides how it goes on. */
+/** The first answer that fits. The user's text selects it; tool results select its next reply. */
 const rules: readonly Rule[] = [
   [has(/^\W*$/), unknown],
   [has(/^\W*(?:hi|hello|hey|good (?:morning|day|evening)|help|hallo)\b.{0,20}$/i), hello],
@@ -80,7 +80,7 @@ function withoutTools({ outcomes }: Talk): Reply {
     (tool) => `${tool}: ${count(done.filter((o) => o.tool === tool).length, 'time')}`,
   );
   return say(
-    `I may not use more tools, so this is as far as I came. What worked so far:\n${lines(told)}\n\nSay "go on" and I take it up again.`,
+    `I may not use more tools, so this is as far as I got. What worked so far:\n${lines(told)}\n\nSay "continue" to resume.`,
   );
 }
 

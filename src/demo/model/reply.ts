@@ -16,7 +16,7 @@ export const say = (text: string): Reply => ({ text, calls: [] });
 
 export const callTools = (text: string, ...calls: readonly Call[]): Reply => ({ text, calls });
 
-/** How often a call is made before the model goes on without it. */
+/** How often a call is made before the model continues without it. */
 const MOST_TRIES = 3;
 
 /** Where a call stands in this turn. */

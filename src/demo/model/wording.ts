@@ -26,7 +26,7 @@ export const lines = (items: readonly string[]): string => items.map((i) => `- $
 export const and = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
-export const ownerOf = (row: JsonObject): string => field(row, 'owner') || 'nobody';
+export const ownerOf = (row: JsonObject): string => field(row, 'owner') || 'unassigned';
 
 /** `lead_2101 Fjordkraft Systems AS: negotiating, €96,000, Mara Lindqvist` */
 export const leadLine = (lead: JsonObject): string =>

@@ -29,7 +29,7 @@ export const domainIn = (text: string): string | null =>
 
 /** The owner that the words name, such as "owned by Mara". */
 export const ownerIn = (text: string): string | null => {
-  if (/\b(?:without|no|missing) (?:an )?owner/i.test(text)) return 'nobody';
+  if (/\b(?:without|no|missing) (?:an )?owner/i.test(text)) return 'unassigned';
   const owners = [...new Set(programRows.map(({ owner }) => owner))];
   return owners.find((owner) => hasWord(text, owner) || hasWord(text, first(owner))) ?? null;
 };

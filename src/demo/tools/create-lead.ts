@@ -67,7 +67,7 @@ function refuseDuplicate(data: PartnerData, company: string, program: Row): void
   if (same)
     throw new Error(
       `${String(program['name'])} has this company already: ${String(same['id'])} (${String(same['status'])}, owner ` +
-        `${String(same['owner'] ?? 'nobody')}). Change that one with update_lead, or choose another program.`,
+        `${String(same['owner'] ?? 'unassigned')}). Change that one with update_lead, or choose another program.`,
     );
 }
 

@@ -38,7 +38,7 @@ export function enrichCompany(data: PartnerData, pace: Pace): Tool {
       await rest(ANSWER_MS * pace, signal);
       if (!company)
         throw new Error(
-          `The directory has no company with the domain "${shortened(domain)}" (404). Trying again will not help: go on without it.`,
+          `The directory has no company with the domain "${shortened(domain)}" (404). Trying again will not help: continue without it.`,
         );
       if (isFirst && company['reach'] === 'flaky')
         throw new Error('The directory did not answer (503). This passes: try again.');

@@ -19,7 +19,10 @@ export const searchLeads = (data: PartnerData): Tool =>
         text: { type: 'string', description: 'Part of the company, contact or domain.' },
         program: { type: 'string', description: 'Name or id of a program.' },
         status: { type: 'string', enum: leadStatuses },
-        owner: { type: 'string', description: 'Part of the name; "nobody" for leads without one.' },
+        owner: {
+          type: 'string',
+          description: 'Part of the name; "unassigned" for leads without one.',
+        },
         idle_days: {
           type: 'integer',
           minimum: 0,
@@ -42,7 +45,7 @@ export const searchLeads = (data: PartnerData): Tool =>
           program === null ? null : String(programNamed(data, program)['id'] ?? ''),
         ],
         ['l.status = ?', textOf(args, 'status')],
-        ["instr(lower(coalesce(l.owner, 'nobody')), lower(?)) > 0", owner],
+        ["instr(lower(coalesce(l.owner, 'unassigned')), lower(?)) > 0", owner],
         ['l.last_activity <= ?', idleDays === null ? null : daysBefore(data.today(), idleDays)],
       );
       const total = Number(

@@ -88,7 +88,7 @@ describe('search_leads', () => {
     [{ program: 'prg_102', status: 'inactive' }, 3],
     [{ program: 'iberia' }, 5],
     [{ program: 'Alpine', idle_days: 400 }, 2],
-    [{ owner: 'nobody' }, 5],
+    [{ owner: 'unassigned' }, 5],
     [{ owner: 'greta', status: 'won' }, 1],
   ])('%j finds %i', async (args, total) => {
     expect(((await call('search_leads', args)) as Leads).total).toBe(total);
@@ -213,7 +213,7 @@ describe('enrich_company', () => {
       city: 'Bergen',
       industry: 'energy',
     });
-    await expect(ask('nobody.example')).rejects.toThrow('(404)');
+    await expect(ask('unknown.example')).rejects.toThrow('(404)');
     const silence = AbortSignal.timeout(20);
     await expect(ask('tajo-maritima.example', silence)).rejects.toThrow(/timeout/);
     expect(await ask('tajo-maritima.example')).toMatchObject({ city: 'Lisboa' });

@@ -131,7 +131,7 @@ describe('what a refusal means', () => {
       true,
     ],
     [
-      'OpenRouter: nobody serves this model',
+      'OpenRouter: no provider serves this model',
       503,
       error('No allowed providers for the selected model.'),
       'model',
@@ -379,7 +379,7 @@ describe('what a refusal means', () => {
     [200, error('x', { status_code: 400 }), 400, 'the body tells under another name'],
     [200, { statusCode: 429, message: 'x' }, 429, 'the body tells without an error object'],
     [200, error('x', { code: '1500' }), undefined, 'a number that is no status'],
-    [200, error('x'), undefined, 'nobody tells'],
+    [200, error('x'), undefined, 'no header says it'],
   ])('status %s with %j -> %s (%s)', (status, body, expected) => {
     expect(read(status, body).status).toBe(expected);
   });

@@ -41,7 +41,7 @@ describe('RequestWatch', () => {
     },
   );
 
-  it('what keeps a line open is no answer: the first limit goes on', async () => {
+  it('a keep-alive is no answer: the first limit still applies', async () => {
     const { clock, watch } = watched();
     for (let i = 0; i < 9; i++) {
       await clock.advance(10);

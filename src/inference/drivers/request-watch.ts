@@ -28,7 +28,7 @@ export function patienceOf(options: Patience): ReadyPatience {
 
 /**
  * Watches over one request: follows the caller's signal, and ends the request by itself when nothing comes for too
- * long. Whoever ends it, the connection is closed at once, and no listener stays on the caller's signal.
+ * long. Whichever side ends it, the connection is closed at once, and no listener stays on the caller's signal.
  */
 export class RequestWatch {
   readonly #controller = new AbortController();
@@ -90,7 +90,7 @@ export class RequestWatch {
     this.#arm(this.#idleMs);
   }
 
-  /** Settles like `work`, or fails as soon as the request is over, even if nobody there listens to the signal. */
+  /** Settles like `work`, or fails as soon as the request is over, even if the work ignores the signal. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { signal } = this;

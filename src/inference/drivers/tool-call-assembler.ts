@@ -132,7 +132,7 @@ export class ToolCallAssembler {
 }
 
 /**
- * Whether a piece goes on with a call, or begins the next one at the same place. Some repeat the name in every piece,
+ * Whether a piece continues with a call, or begins the next one at the same place. Some repeat the name in every piece,
  * others begin the next call without id behind a whole one; where `mayBegin` is false such a piece is glued on, and the
  * call, which then cannot be read, is not run.
  */

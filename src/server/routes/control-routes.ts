@@ -91,7 +91,7 @@ export const controlRoutes = (runtime: SessionRuntime, caps: GrantCapOptions): r
     method: 'POST',
     path: '/sessions/{id}/resume',
     name: 'resumeSession',
-    summary: 'Goes on after a pause, with answers, or past a limit with a grant.',
+    summary: 'Continues after a pause, with approvals, or past a limit with a grant.',
     body: { grant, approvals },
     answer: accepted,
     handle: async ({ owner, id, body }) =>

@@ -81,7 +81,7 @@ export const sessionRoutes = (
       try {
         return detailOf(await runtime.send(session.id, message, { owner }));
       } catch (error) {
-        // all or nothing: whoever tries again does not find its id taken
+        // all or nothing: a retry must not find its own id taken
         await runtime.delete(session.id, { owner }).catch((left: unknown) => report(left, request));
         throw error;
       }
@@ -91,7 +91,7 @@ export const sessionRoutes = (
     method: 'GET',
     path: '/sessions/{id}',
     name: 'getSession',
-    summary: 'A session with its last verdict.',
+    summary: 'A session with its last outcome.',
     answer: detail(200, 'The session.'),
     handle: async ({ owner, id }) => detailOf(await runtime.get(id, { owner, ...caps })),
   }),
@@ -107,7 +107,7 @@ export const sessionRoutes = (
     method: 'POST',
     path: '/sessions/{id}/messages',
     name: 'sendMessage',
-    summary: 'Hands the agent a new message; how it goes on is told by the events.',
+    summary: 'Sends a message to the agent. The events report the progress.',
     body: {
       content: required(messageContent),
       whenBusy: oneOf('refuse', 'queue'),

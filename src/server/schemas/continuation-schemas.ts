@@ -43,7 +43,7 @@ export const grantsSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The verdict and what follows from it. */
+/** The outcome and what follows from it. */
 export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
   Status: oneOfTexts(statusNames),
   StopReason: oneOfTexts(Object.values(StopReason)),

@@ -7,7 +7,7 @@ export interface LeaseTime {
   readonly leasedUntil: number;
   /** How long the lease is good without a beat. Release 0.1.0 did not say. */
   readonly leaseMs?: number;
-  /** Added where a lease ran out or a try failed: before that nobody may claim the session. */
+  /** Set when a lease expires or an attempt fails: no worker may claim the session before this time. */
   readonly waitMs: number;
 }
 
@@ -16,7 +16,7 @@ export type KeptLease = LeaseTime & { readonly row: KeptRow };
 
 export const noLease: LeaseTime = { leasedUntil: 0, waitMs: 0 };
 
-/** The counts of an execution that nobody has tried. */
+/** The counters of an execution without an attempt. */
 export const noAttempts: Pick<
   SessionRow,
   'tries' | 'deaths' | 'isQuarantined' | 'error' | 'parkedAt'

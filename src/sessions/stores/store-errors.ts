@@ -1,7 +1,7 @@
 import { AgentError } from '../../errors/agent-error.ts';
 import type { Commit } from '../session-store.ts';
 
-/** The lease went to somebody else, was given back, or the session is gone. */
+/** Another worker has the lease, it was released, or the session is gone. */
 export const staleOwner = ({ sessionId, token }: Pick<Commit, 'sessionId' | 'token'>): AgentError =>
   new AgentError(
     'stale_owner',

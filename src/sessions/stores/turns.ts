@@ -26,7 +26,7 @@ export class Turns {
     });
   }
 
-  /** Whether nobody has a turn or waits for one, of as many as there are. */
+  /** Whether no operation has a turn or waits for one. */
   isIdle(size: number): boolean {
     return this.#free === size && this.#waiting.size === 0;
   }

@@ -4,7 +4,7 @@ import type { Envelope } from '../../broadcasting/envelope.ts';
 /** What has arrived on a channel, in order, once it has surely arrived. */
 export type ChannelReader = () => readonly Envelope[] | Promise<readonly Envelope[]>;
 
-/** A broadcaster with somebody at the other end. */
+/** A broadcaster with a receiver at the other end. */
 export interface BroadcasterHarness {
   readonly broadcaster: Broadcaster;
   /** Begins to read a channel. */

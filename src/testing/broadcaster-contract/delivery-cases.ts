@@ -86,7 +86,7 @@ export const deliveryCases: readonly DeliveryCase[] = [
     },
   ],
   [
-    'D65: refuses what is too large for good, sends nothing of it, and goes on',
+    'D65: refuses what is too large for good, sends nothing of it, and continues',
     async ({ broadcaster, read }) => {
       const { frameBytes } = broadcaster;
       if (frameBytes === undefined) return;
@@ -124,9 +124,9 @@ export const deliveryCases: readonly DeliveryCase[] = [
       const { channel, envelopes } = session(2);
       const [first, second] = envelopes as [Envelope, Envelope];
       const arrived = await read(channel);
-      const mend = await breakdown('error');
+      const restore = await breakdown('error');
       const error = await failure(() => broadcaster.broadcast(channel, first));
-      mend();
+      restore();
       isTyped(error, true, 'a transport that fails');
       await broadcaster.broadcast(channel, second);
       const seen = await arrived();
@@ -140,12 +140,12 @@ export const deliveryCases: readonly DeliveryCase[] = [
       const { channel, envelopes } = session(2);
       const [first, second] = envelopes as [Envelope, Envelope];
       const arrived = await read(channel);
-      const mend = await breakdown('hang');
+      const restore = await breakdown('hang');
       const stop = new AbortController();
       const hanging = failure(() => broadcaster.broadcast(channel, first, stop.signal));
       stop.abort(new Error('enough'));
       await hanging;
-      mend();
+      restore();
       await broadcaster.broadcast(channel, second);
       same((await arrived()).at(-1), second, 'the last that arrived');
     },

@@ -239,7 +239,7 @@ export const commandCases: readonly HarnessCase[] = [
       await store.accept(id, command(), { phases: ['idle'] });
       await (await take(id)).commit({ root: root({ executionId: 'exe-2' }) });
       same(await store.decide(id, answer('c')), 'over', 'an answer in a later execution');
-      same((await line(store, id, 'c')).state, 'waiting', 'the call nobody answered');
+      same((await line(store, id, 'c')).state, 'waiting', 'the call without an answer');
     },
   },
   {

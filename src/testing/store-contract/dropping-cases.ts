@@ -48,7 +48,7 @@ export const droppingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D41: a pruned session goes on',
+    name: 'D41: a pruned session continues',
     async run(harness) {
       const { store } = harness;
       const { id } = await finished(harness);
@@ -75,7 +75,7 @@ export const droppingCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D41: prune does not touch sessions that somebody works on, that wait for people, or that changed since',
+    name: 'D41: prune does not touch sessions that are busy, need approval, or changed since',
     async run(harness) {
       const { store } = harness;
       const open = await finished(harness);

@@ -26,7 +26,7 @@ const none = { stopReason: null, pauseReason: null };
 /** What a commit says of the phase, and what one at the end of the work leaves behind. */
 export const endingCases: readonly HarnessCase[] = [
   {
-    name: 'the receipt carries what is wished meanwhile',
+    name: 'the receipt carries requests that arrived meanwhile',
     async run(harness) {
       const { id, commit } = await harness.held();
       await harness.store.request(id, { pause: 'lunch' });
@@ -57,7 +57,7 @@ export const endingCases: readonly HarnessCase[] = [
         { stop: 's', pause: 'p' },
         'open',
         { stopReason: 's', pauseReason: 'p' },
-        'wishes',
+        'requests',
       ],
     ] as const
   ).map(([end, given, phase, requests, why]): HarnessCase => ({
@@ -107,7 +107,7 @@ async function runEnd(
     },
     'the session',
   );
-  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, requests, 'the wishes left');
+  same({ stopReason: row.stopReason, pauseReason: row.pauseReason }, requests, 'the requests left');
   same((await store.signals(worker)).length, isKept ? 1 : 0, 'how many leases the worker has');
   if (isKept) await commit({ messages: [message(0)] });
   const { owner } = row;

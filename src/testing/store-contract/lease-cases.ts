@@ -71,7 +71,7 @@ export const leaseCases: readonly HarnessCase[] = [
       await lapse();
       const lapsed = await row(old.id);
       same(lapsed.isLeased, false, 'whether the lease is still good');
-      same(lapsed.worker, old.worker, 'the holder that nobody followed yet');
+      same(lapsed.worker, old.worker, 'the holder before the next claim');
       const heir = await take(old.id);
       await refused(old.commit({ messages: [message(1)] }), 'stale_owner', 'the old holder');
       await heir.commit({ messages: [message(1, { body: '"heir"' })] });
@@ -80,7 +80,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'an expired lease that nobody took lets its holder write, and be renewed',
+    name: 'the holder of an expired lease that no worker took can write and renew it',
     async run({ store, held, lapse, leaseMs, row }) {
       const lease = await held({ ttlMs: leaseMs });
       const { id, worker, token, commit } = lease;
@@ -155,7 +155,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'signals and renewals carry what is wished of a lease',
+    name: 'signals and renewals carry the requests for a lease',
     async run({ store, held }) {
       const worker = fresh('wrk');
       const lease = await held({ worker });
@@ -174,7 +174,7 @@ export const leaseCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D18: recoverable lists open sessions that nobody holds, new and handed over, the longest untouched first; urgent those that expired',
+    name: 'D18: recoverable lists open sessions without a lease, new and handed over, the longest untouched first; urgent those that expired',
     async run({ store, idle, open, paused, held, lapse, leaseMs }) {
       const owner = fresh('own');
       const expired = await held({ ttlMs: leaseMs }, { owner });
@@ -189,13 +189,13 @@ export const leaseCases: readonly HarnessCase[] = [
       await paused([], { owner });
       await lapse();
       const free = [untouched, fromPause, handed].map(({ id }) => id);
-      same(await recoverable(store, owner), free, 'what nobody holds');
+      same(await recoverable(store, owner), free, 'sessions without a lease');
       same(await urgent(store, owner), [expired.id], 'what expired');
       const { ids } = await store.recoverable({ agent: 'support', limit: 2 });
       same(ids.length, 2, 'how many come at a limit of 2');
       for (const id of [...free, expired.id])
         await store.claim(id, { worker: fresh('wrk'), ttlMs: LONG_MS });
-      same(await recoverable(store, owner), [], 'what nobody holds once all are claimed');
+      same(await recoverable(store, owner), [], 'sessions without a lease once all are claimed');
       same(await urgent(store, owner), [], 'what expired once all are claimed');
     },
   },

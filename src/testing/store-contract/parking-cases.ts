@@ -27,7 +27,7 @@ const lease = (alone = false) => ({ worker: fresh('wrk'), ttlMs: LONG_MS, alone 
 /** Parking, retries by hand, and stops of what cannot be read. */
 export const parkingCases: readonly HarnessCase[] = [
   {
-    name: 'a parked session shows its error and is claimed by nobody',
+    name: 'a parked session shows its error and no worker claims it',
     async run(harness) {
       const { store } = harness;
       const { id } = await parked(harness);

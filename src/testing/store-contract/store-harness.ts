@@ -42,7 +42,7 @@ export interface StoreHarness {
   lapse(): Promise<void>;
   /** A new idle session. */
   idle(patch?: Partial<NewSessionRow>): Promise<NewSessionRow>;
-  /** A new session with one message to work on, held by nobody. */
+  /** A new session with one message and no lease. */
   open(patch?: Partial<NewSessionRow>): Promise<NewSessionRow>;
   /** A new session that a new worker holds. */
   held(lease?: Partial<LeaseRequest>, patch?: Partial<NewSessionRow>): Promise<Held>;
@@ -78,7 +78,7 @@ export const at = (second: number): string =>
 
 export const fresh = (kind: string): string => `${kind}-${uuid()}`;
 
-/** The row of a session that nobody has worked on. */
+/** The row of a session without work so far. */
 export const untouched = (session: NewSessionRow): SessionRow => ({
   ...session,
   phase: 'idle',
@@ -99,7 +99,7 @@ export const untouched = (session: NewSessionRow): SessionRow => ({
   updatedAt: session.createdAt,
 });
 
-/** All sessions of one owner that a worker may claim now and that nobody holds, in the order of their turns. */
+/** All sessions of one owner without a lease that a worker may claim now, in the order of their turns. */
 export async function recoverable(store: SessionStore, owner: string): Promise<readonly string[]> {
   const ids: string[] = [];
   let afterOwner: string | undefined;

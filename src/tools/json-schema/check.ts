@@ -13,7 +13,7 @@ export type Seen = Set<string | number>;
 /** Whether a value fits. It tells what is wrong to `run`, and what it has looked at to `seen`, if asked to. */
 export type Check = (value: unknown, at: Place | null, run: Run, seen: Seen | null) => boolean;
 
-/** Sentences that one check collects: a model reads them, and thousands help nobody. */
+/** Sentences that one check collects: a model reads them, so a few are enough. */
 const MOST_PROBLEMS = 10;
 const MOST_PATH = 200;
 
@@ -29,7 +29,7 @@ export class Run {
   #quiet = 0;
   readonly #known = new Map<object, Map<unknown, Known | null>>();
 
-  /** Whether nobody hears more problems: then the first one is enough. */
+  /** Whether the first problem is enough, because the list is full. */
   get isQuiet(): boolean {
     return this.#quiet > 0 || this.problems.length >= MOST_PROBLEMS;
   }
@@ -76,7 +76,7 @@ export class Run {
   }
 }
 
-/** Asks for every item; only until the first that fails, where nobody hears of more. */
+/** Asks for every item; only until the first that fails, where one is enough. */
 export function every<T>(
   items: readonly T[],
   run: Run,

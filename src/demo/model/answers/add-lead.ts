@@ -71,7 +71,7 @@ export function addLead(talk: Talk): Reply {
   return report(talk, rowIn(created.value), enriched, similar);
 }
 
-/** The last word, or one step more where somebody asked for an owner. */
+/** The final answer, or one more step if the criterion asked for an owner. */
 function report(
   talk: Talk,
   lead: JsonObject,
@@ -80,7 +80,7 @@ function report(
 ): Reply {
   const id = field(lead, 'id');
   let owner = ownerOf(lead);
-  if (talk.asked?.includes(id) === true && owner === 'nobody') {
+  if (talk.asked?.includes(id) === true && owner === 'unassigned') {
     const change: Call = { name: 'update_lead', args: { id, owner: field(lead, 'program_owner') } };
     const changed = standingOf(talk, change);
     if (changed.is === 'todo')
@@ -137,7 +137,7 @@ const creation = (
     ...(twin && field(twin, 'contact_name') && { contact_name: field(twin, 'contact_name') }),
     ...(twin && field(twin, 'contact_email') && { contact_email: field(twin, 'contact_email') }),
     ...(twin && { value: amount(twin, 'value') }),
-    ...(owner !== '' && owner !== 'nobody' && { owner }),
+    ...(owner !== '' && owner !== 'unassigned' && { owner }),
     ...(amount(known, 'employees') > 0 && {
       employees: amount(known, 'employees'),
       city: field(known, 'city'),

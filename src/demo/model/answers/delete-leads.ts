@@ -14,7 +14,7 @@ import { sentence } from '../../../sentence.ts';
 import { and, day, forPeople, lines } from '../wording.ts';
 import { leadIdsIn, programIn, statusIn, unknownProgramIn } from '../words.ts';
 
-/** More than this nobody wants to decide on at once. */
+/** More approvals than this at once are too many for a person. */
 const MOST_AT_ONCE = 8;
 
 /** Deletes what is named by id, or the inactive leads of a program. A person decides on each. */

@@ -59,7 +59,7 @@ function changesIn(typed: string): JsonObject {
   const owner = ownerIn(text);
   const other = /\b(?:to|owner) (\p{Lu}\p{L}+ \p{Lu}\p{L}+)/u.exec(text)?.[1];
   const value = /(?:€|\bvalue\b\D{0,16}|\bworth\b\D{0,6})(\d[\d.,]{0,11})/i.exec(text)?.[1];
-  const named = owner === null || owner === 'nobody' ? other : owner;
+  const named = owner === null || owner === 'unassigned' ? other : owner;
   return {
     ...(status && { status }),
     ...(named && { owner: named }),

@@ -53,7 +53,7 @@ function argsOf(text: string): JsonObject {
     ...(tier && { tier }),
     ...(status && { status }),
     ...(region && { region }),
-    ...(owner && owner !== 'nobody' && { text: owner }),
+    ...(owner && owner !== 'unassigned' && { text: owner }),
   };
 }
 

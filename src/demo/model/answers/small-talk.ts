@@ -35,5 +35,5 @@ export const leftAlone = (): Reply => say('All right, I leave it as it is.');
 
 export const wasBusy = (): Reply =>
   say(
-    'My first call was refused with 429, as you wished. The trace shows the wait before the second.',
+    'My first call was refused with 429, as you asked. The trace shows the wait before the second.',
   );

@@ -16,7 +16,7 @@ const TRIES = 100;
 const PAGE = 200;
 
 /**
- * Reads a session with other entries, lets `decide` say what becomes of it, and writes that if nobody else has written
+ * Reads a session with other entries, lets `decide` say what becomes of it, and writes that if no other process has written
  * meanwhile; else it begins again. So every method is atomic on a database that can compare one value.
  */
 export async function change<T>(
@@ -119,6 +119,6 @@ async function* pages(
     const last = page.at(-1)?.[0];
     if (last === undefined || page.length < size) return;
     if (range.reverse) before = last;
-    else from = `${last} `; // a space comes before all that a key can go on with
+    else from = `${last} `; // a space comes before all that a key can continue with
   }
 }

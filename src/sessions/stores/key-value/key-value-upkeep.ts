@@ -33,7 +33,7 @@ export async function forkOf(kv: KeyValues, fromId: string, row: NewSessionRow):
     const before = (await kv.get([sessionKey(fromId)])).get(sessionKey(fromId));
     if (before === undefined) return false;
     const copied = await conversation(kv, fromId, row);
-    // whoever changed the source meanwhile may have changed what was read
+    // a change of the source in between may have changed what was read
     if ((await kv.get([sessionKey(fromId)])).get(sessionKey(fromId)) !== before) continue;
     return change(kv, row.id, [], (session) =>
       session
@@ -73,7 +73,7 @@ async function conversation(
   const waits = (await rowsIn<Wait>(kv, under('of', id, 'wait'))).filter((wait) =>
     executions.has(wait.executionId),
   );
-  // what was forked goes on under another id
+  // what was forked continues under another id
   const last = forked === undefined ? null : (JSON.parse(forked) as StepRow).executionId;
   const copied = waits.map((wait): KeyValueEntry => {
     const executionId = wait.executionId === last ? (row.executionId ?? last) : wait.executionId;

@@ -128,7 +128,7 @@ export function copyInto(fork: MemorySession, source: MemorySession): void {
   const forked = steps.at(-1)?.executionId;
   for (const [callId, waited] of source.waits) {
     const copied = [...waited].filter((executionId) => executions.has(executionId));
-    // it goes on under another id
+    // it continues under another id
     const renamed = copied.map((id) => (id === forked ? (fork.row.executionId ?? id) : id));
     if (renamed.length > 0) fork.waits.set(callId, new Set(renamed));
   }

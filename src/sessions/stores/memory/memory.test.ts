@@ -40,7 +40,7 @@ describe('the memory store', () => {
     expect(await store.claim('s', { worker: 'b', ttlMs: 15_000 })).toMatchObject({ worker: 'b' });
   });
 
-  it('keeps rows that nobody can change from outside', async () => {
+  it('keeps rows that callers cannot change', async () => {
     const store = memoryStore();
     await store.create(session);
     await store.accept('s', message, { phases: ['idle'] });

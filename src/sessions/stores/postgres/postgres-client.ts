@@ -40,7 +40,7 @@ export type Send = (query: PoolQuery) => Promise<readonly unknown[]>;
 
 /**
  * Lends a connection for some statements. One that gives no answer in time is destroyed, never given back: what it was
- * asked may still happen, and nobody may read its answer for that of another question.
+ * asked may still happen, and its answer must not be taken for that of another query.
  */
 export async function onClient<T>(
   pool: PoolLike,

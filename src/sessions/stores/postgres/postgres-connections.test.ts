@@ -128,7 +128,7 @@ describe('connections', () => {
     expect(await store.delete(id)).toBe(true);
   });
 
-  it('idle connections that are ended disturb nobody', async () => {
+  it('survives the end of idle connections', async () => {
     const store = open();
     await Promise.all(Array.from({ length: 5 }, () => store.find('x')));
     await query(

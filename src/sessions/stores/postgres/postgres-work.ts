@@ -19,7 +19,7 @@ interface Remembered {
 }
 
 /**
- * Commands, answers and requests. Each statement locks the session first, in a part of its own, and goes on with
+ * Commands, answers and requests. Each statement locks the session first, in a part of its own, and continues with
  * the row as it is then; so do commits, and so nothing waits in a circle.
  */
 export function sessionWork(db: Database, schema: string): Work {

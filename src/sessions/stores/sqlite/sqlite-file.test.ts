@@ -186,7 +186,7 @@ describe('the file', () => {
     again.close();
   });
 
-  it('of somebody else is refused, and not touched', async () => {
+  it('refuses the file of another program and does not change it', async () => {
     const path = newPath();
     const db = await open(path);
     db.exec('PRAGMA application_id = 7');

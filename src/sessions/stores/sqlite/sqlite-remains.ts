@@ -18,7 +18,7 @@ export interface Remains {
 export interface SqliteRemains {
   /** Takes a session away from everyone, in one row; its other rows remain, under a key that no session has. */
   hide(key: number, slice: Slice): void;
-  /** What is left of deleted sessions, and of forks that nobody works on any more. */
+  /** Rows of deleted sessions, and of forks whose process is gone. */
   find(): Remains;
   /** Drops as many of the rows as fit into a slice; what is left then. */
   drop(remains: Remains, slice?: Slice): { readonly rows: number; readonly left: Remains };
@@ -30,7 +30,7 @@ export const COPY_LEASE_MS = 60_000;
 const START: Blanked = { table: 0, row: 0 };
 
 /**
- * Drops the rows of a session in short transactions. Nobody can read them meanwhile, and whoever comes next finishes
+ * Drops the rows of a session in short transactions. No query can read them meanwhile, and the next process finishes
  * what a process that died has left. Texts are overwritten where they stand before the first row goes: while rows go,
  * SQLite moves others of the session from page to page, and leaves copies of them in parts that it does not use.
  */

@@ -8,7 +8,7 @@ type Methods = Omit<
   'name' | 'maxBytes' | 'codec' | 'close' | 'fork' | 'delete' | 'prune' | 'expire'
 >;
 
-/** The methods of a store as SQLite does them: at once, inside a transaction that somebody else began. */
+/** The store methods as SQLite runs them: synchronous, inside a transaction of the caller. */
 export type SyncStore = {
   readonly [K in keyof Methods]: (
     ...parameters: Parameters<Methods[K]>
@@ -63,7 +63,7 @@ export const SESSION: string = `id, owner, agent, ${STATUS} AS status, phase, ex
   message_count AS messageCount, step_count AS stepCount, seq, tries, deaths, quarantined, error, parked_at AS parkedAt,
   close_reason AS closeReason, requires, created_at AS createdAt, updated_at AS updatedAt`;
 
-/** The counts of an execution that nobody has tried. */
+/** The counters of an execution without an attempt. */
 export const NO_ATTEMPTS = `tries = 0, deaths = 0, quarantined = 0, error = NULL, parked_at = NULL`;
 
 export const SIGNAL = `id AS sessionId, token, stop_reason AS stopReason, pause_reason AS pauseReason`;

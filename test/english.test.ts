@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/** Words with a plainer one in the glossary of CONTRIBUTING.md. `goOn` in a name counts like "go on" in a text. */
+const retired =
+  /\b(?:voices?|ladders?|rungs?|verdicts?|mend(?:s|ed|ing)?|wish(?:es|ed|ing)?|crews?|whoever|somebody|nobody|(?:go|goes|going|gone|went) on)\b/gi;
+
+/** Contract names, which stored data and clients rely on, and old names in the changelog. */
+const allowed = /\b(?:goOnIf|wouldGoOn)\b/g;
+
+/** What is still to be rewritten. Only ever remove from this list. */
+const pending: readonly string[] = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'docs/',
+  'examples/00-support-agent.ts',
+  'examples/01-hello-agent.ts',
+  'src/agent/',
+  'src/broadcasting/',
+  'src/cli/',
+  'src/console/',
+  'src/continuation/',
+  'src/react/',
+  'src/sessions/',
+  'src/trace/',
+  'src/ui/',
+  'test/',
+];
+/** Inside what is pending, and done already. */
+const done: readonly string[] = [
+  'src/sessions/stores/',
+  'test/architecture',
+  'test/extending/',
+  'test/fixtures/',
+  'test/kill/',
+  'test/server/',
+  'test/setup/',
+  'test/starters/',
+];
+
+const isIn = (list: readonly string[], file: string): boolean =>
+  list.some((path) => file.startsWith(path));
+
+const roots = ['src', 'test', 'examples', 'bench', 'docs', 'docs-tools'];
+const files = [
+  ...readdirSync('.').filter((name) => /\.(?:md|mjs|ts)$/.test(name)),
+  ...roots.flatMap((root) =>
+    (readdirSync(root, { recursive: true }) as string[]).map((name) => `${root}/${name}`),
+  ),
+]
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => /\.(?:tsx?|mjs|js|css|html|md)$/.test(file))
+  .filter((file) => !/node_modules|\/(?:dist|build|\.next)\//.test(file))
+  .filter((file) => file !== 'test/english.test.ts');
+
+/** Lines of a text with a retired word: code, names in it, comments, strings and prose. */
+const retiredIn = (text: string): readonly string[] =>
+  text
+    .replaceAll(allowed, '')
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/[ \t]*\n[ \t/*]*/g, '\n')
+    .replaceAll(/\b(go|goes|going|gone|went)\n(on)\b/gi, '$1 $2')
+    .split('\n')
+    .flatMap((line, i) => (line.match(retired) ?? []).map((word) => `line ${i + 1}: ${word}`));
+
+describe('plain words', () => {
+  it('no file uses a retired word', () => {
+    const found = files
+      .filter((file) => !isIn(pending, file) || isIn(done, file))
+      .flatMap((file) => retiredIn(readFileSync(file, 'utf8')).map((one) => `${file} ${one}`));
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    ["it('goes on after a pause')", ['line 1: goes on']],
+    ['/** The voice that decided,\n * whoever asked. */', ['line 1: voice', 'line 2: whoever']],
+    ['what lets it go\n * on', ['line 1: go on']],
+    ['const wentOnBecause = verdictOf(x)', ['line 1: went On', 'line 1: verdict']],
+    ['stop.goOnIf, invoice, amend, recommend, wishlist, logo on, mending', ['line 1: mending']],
+  ])('finds them in %j', (text, expected) => {
+    expect(retiredIn(text)).toEqual(expected);
+  });
+});
