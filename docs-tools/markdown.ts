@@ -3,6 +3,8 @@ export interface Fence {
   readonly code: string;
   /** Line of the opening fence, from 1. */
   readonly line: number;
+  /** The text of the comment `<!-- model: … -->` right above, if there is one. */
+  readonly model: string | null;
   /** The fence that follows with nothing but space between, if one does. */
   readonly next: Pick<Fence, 'language' | 'code'> | null;
 }
@@ -16,7 +18,8 @@ export function fencesOf(text: string): readonly Fence[] {
     const between = all[i + 1];
     const behind = between?.code.trim() === '' ? all[i + 2] : between;
     const next = behind?.language ? { language: behind.language, code: behind.code } : null;
-    return [{ language: part.language, code: part.code, line: part.line, next }];
+    const model = /<!-- model: (.*?) -->\s*$/s.exec(all[i - 1]?.code ?? '')?.[1] ?? null;
+    return [{ language: part.language, code: part.code, line: part.line, model, next }];
   });
 }
 

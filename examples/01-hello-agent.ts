@@ -1,20 +1,15 @@
+// model: search_docs {"query":"API key"}; search_docs {"query":"rotate key"}
 import { AgentBuilder, defineTool } from 'onward';
-import { DeterministicDriver, ScenarioStep } from 'onward/testing';
 import * as z from 'zod';
 
-const stock = defineTool({
-  name: 'stock',
-  description: 'How many pieces of an article we have.',
-  parameters: z.object({ article: z.string() }),
-  execute: ({ article }) => ({ article, pieces: 7 }),
+const docs = defineTool({
+  name: 'search_docs',
+  description: 'Searches the product docs.',
+  parameters: z.object({ query: z.string() }),
+  execute: ({ query }) => `No page mentions "${query}".`,
 });
-const model = DeterministicDriver.fromSteps(
-  ScenarioStep.toolCall('stock', { article: 'lamp' }),
-  ScenarioStep.toolCall('stock', { article: 'chair' }),
-);
-const agent = AgentBuilder.base().withModel(model).withTools(stock).withMaxSteps(2).build();
-
-const state = await agent.run('What do we have in stock?');
+const agent = AgentBuilder.base().withModel('openai:gpt-5').withTools(docs).withMaxSteps(2).build();
+const state = await agent.run('How do I rotate an API key?');
 console.log(state.lastContinuationOutcome?.explain());
 
 /* prints
@@ -25,5 +20,5 @@ To go on: grant more steps with resume(state, { grant: { steps: 2 } }), or raise
   allow    FinishReasonCheck      finish reason tool_calls
   allow    ErrorPolicyCriterion   no error
   allow    StopRequestCheck       nobody asked to stop
-  request  ToolCallPresenceCheck  the model called stock
+  request  ToolCallPresenceCheck  the model called search_docs
 */

@@ -26,8 +26,8 @@ const ofOthers = new Set(
     'JSON stringify parse toString innerHTML inspect', // JavaScript, Node and the browser
     'clientSecret privateKey', // names of secrets
     'useChat onData onFinish resumeStream addToolOutput streamText generateText fullStream ToolLoopAgent google', // AI SDK
-    'getStateHistory interrupt Command RetryPolicy createReactAgent', // LangGraph
-    'RunState fromString outputType', // OpenAI Agents
+    'getStateHistory interrupt Command RetryPolicy createReactAgent GraphRecursionError', // LangGraph
+    'RunState fromString outputType MaxTurnsExceededError', // OpenAI Agents
     'CanDecideToContinue CanExplainContinuation CanResolveErrorContext AgentErrorContextResolver', // InstructorPHP
     'ErrorPresenceCheck RetryLimit ReverbAgentEventAdapter looksLikeToolCallArgs', // and applications on it
     'bearerToken toStandardJsonSchema', // Echo, valibot

@@ -7,13 +7,17 @@ import { guides } from '../docs-tools/pages.ts';
 import { printedBy, steady } from './setup/samples.ts';
 import { removeFolder } from './setup/folders.ts';
 
-/** Every `ts` block of a page is a module, and the `text` block behind it is what it prints. */
+/**
+ * Every `ts` block of a page is a module, the `text` block behind it is what it prints, and a comment `<!-- model: … -->`
+ * above it is what the model answers.
+ */
 const folder = resolve(`build/docs-samples-${process.pid}`);
 
 const samples = guides().flatMap(({ file, text }) =>
   fencesOf(text)
     .filter(({ language }) => language === 'ts')
-    .map(({ code, next, line }) => ({
+    .map(({ code, model, next, line }) => ({
+      model,
       place: `${file}:${line}`,
       name: `${file.replace(/^docs\//, '').replaceAll(/[^a-zA-Z0-9-]+/g, '-')}-${line}`,
       code,
@@ -42,9 +46,9 @@ describe('samples of the docs', () => {
 
   it.each(samples)(
     '$place prints what the page promises',
-    async ({ name, prints }) => {
+    async ({ name, model, prints }) => {
       expect(prints, 'a ts block is followed by a text block').not.toBeNull();
-      expect(await printedBy(`${folder}/${name}.ts`)).toBe(prints);
+      expect(await printedBy(`${folder}/${name}.ts`, model)).toBe(prints);
     },
     30_000,
   );

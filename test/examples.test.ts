@@ -2,30 +2,42 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fencesOf } from '../docs-tools/markdown.ts';
 import { printedBy, steady } from './setup/samples.ts';
 
 const files = readdirSync('examples').filter((file) => file.endsWith('.ts'));
 
-/** Code, and the comment at the end that promises what it prints. */
-function parts(file: string): { readonly code: string; readonly prints: string } {
+interface Parts {
+  /** What the model answers, from a comment `// model: …` in the first line. */
+  readonly model: string | null;
+  readonly code: string;
+  /** From the comment at the end. */
+  readonly prints: string;
+}
+
+function parts(file: string): Parts {
   const text = readFileSync(`examples/${file}`, 'utf8');
-  const [, code = '', prints = ''] = /^([\s\S]*?)\n\/\* prints\n([\s\S]*)\*\/\n$/.exec(text) ?? [];
-  return { code: code.trim(), prints: steady(prints) };
+  const [, model = null, code = '', prints = ''] =
+    /^(?:\/\/ model: (.*)\n)?([\s\S]*?)\n\/\* prints\n([\s\S]*)\*\/\n$/.exec(text) ?? [];
+  return { model, code: code.trim(), prints: steady(prints) };
 }
 
 describe('examples', () => {
   it.each(files)('%s prints what it promises', async (file) => {
-    const { prints } = parts(file);
+    const { model, prints } = parts(file);
     expect(prints, 'an example ends with a comment /* prints … */').not.toBe('');
-    expect(await printedBy(resolve('examples', file))).toBe(prints);
+    expect(await printedBy(resolve('examples', file), model)).toBe(prints);
   });
 
   it('the first block of the README is the first example, with what it prints', () => {
     const readme = readFileSync('README.md', 'utf8');
-    const [, code, prints] = /```ts\n([\s\S]*?)```\s*```text\n([\s\S]*?)```/.exec(readme) ?? [];
-    const example = parts('01-hello-agent.ts');
-    expect(code?.trim()).toBe(example.code);
-    expect(steady(prints ?? '')).toBe(example.prints);
+    const [first] = fencesOf(readme);
+    expect(first?.next?.language).toBe('text');
+    expect({
+      model: first?.model,
+      code: first?.code.trim(),
+      prints: steady(first?.next?.code ?? ''),
+    }).toEqual(parts('01-hello-agent.ts'));
   });
 
   it('the built support agent runs to its explanation', () => {

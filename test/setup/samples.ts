@@ -1,14 +1,19 @@
 import { format } from 'node:util';
 import { vi } from 'vitest';
+import { withModelScript } from './model-script.ts';
 
-/** Runs a module and returns what it printed; the wall clock is the one number that no sample can promise. */
-export async function printedBy(file: string): Promise<string> {
+/**
+ * Runs a module, with a scripted model where it has a script, and returns what it printed. The wall clock is the one
+ * number that no sample can promise.
+ */
+export async function printedBy(file: string, model: string | null = null): Promise<string> {
   const lines: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
     lines.push(format(...values));
   });
   try {
-    await import(/* @vite-ignore */ file);
+    const run = (): Promise<unknown> => import(/* @vite-ignore */ file);
+    await (model === null ? run() : withModelScript(model, run));
   } finally {
     log.mockRestore();
   }

@@ -1,0 +1,35 @@
+import { AgentBuilder } from 'onward';
+import { mockTool } from 'onward/testing';
+import { expect, it } from 'vitest';
+import { modelScript, withModelScript } from './setup/model-script.ts';
+
+const agent = AgentBuilder.base()
+  .withModel('openai:gpt-5')
+  .withTools(mockTool('search', 'nothing'))
+  .build();
+const script = 'search {"query":"a; b"}; "Nothing found; sorry."';
+
+it('answers a run, streamed or whole, and lets nothing else through', async () => {
+  const { fetch } = globalThis;
+  const texts: string[] = [];
+  const wiretap = (event: { type: string; content?: unknown }): void => {
+    if (event.type === 'StreamChunk') texts.push(String(event.content));
+  };
+  for (const options of [{}, { wiretap }]) {
+    const state = await withModelScript(script, () => agent.run('go', options));
+    expect(state).toMatchObject({ status: 'completed', output: 'Nothing found; sorry.' });
+  }
+  expect(texts.filter(Boolean)).toEqual(['Nothing ', 'found; ', 'sorry.']);
+  expect(globalThis.fetch).toBe(fetch);
+  expect(process.env['OPENAI_API_KEY']).not.toBe('sk-scripted');
+});
+
+it('fails where the sample asks less than the script has', async () => {
+  await expect(withModelScript(`${script}; "More."`, () => agent.run('go'))).rejects.toThrow(
+    'asked the model 2 times. Its script has 3 answers',
+  );
+});
+
+it.each(['search', '{"query":"a"}', 'search "a"', 'null'])('refuses the step %s', (step) => {
+  expect(() => modelScript(step)).toThrow(`The model script has "${step}"`);
+});
