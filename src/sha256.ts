@@ -25,8 +25,8 @@ function primeRoots(count: number, root: number): Uint32Array {
   return Uint32Array.from(roots);
 }
 
-const START = primeRoots(8, 2);
-const ROUNDS = primeRoots(64, 3);
+const START = /* @__PURE__ */ primeRoots(8, 2);
+const ROUNDS = /* @__PURE__ */ primeRoots(64, 3);
 
 /** FIPS 180-4, for runtimes without Node. */
 export function ownSha256(text: string): string {

@@ -50,4 +50,4 @@ export const statusFacts = (status: AgentStatus, stopReason: StopReason | null):
 export const isOpen = (status: AgentStatus): boolean =>
   status === AgentStatus.InProgress || status === AgentStatus.Paused;
 
-export const agentStatuses: readonly AgentStatus[] = Object.values(AgentStatus);
+export const agentStatuses: readonly AgentStatus[] = /* @__PURE__ */ Object.values(AgentStatus);

@@ -31,7 +31,7 @@ export function ExecutionPicker({
           </option>
         ))}
       </select>
-      <Glyph name="down" size={11} />
+      <Glyph name="expand" size={11} />
     </span>
   );
 }

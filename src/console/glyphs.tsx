@@ -1,6 +1,11 @@
 import type { ReactElement } from 'react';
 import type { ContinuationDecision } from '../continuation/decision.ts';
-import { Picture, shapes as shared, type GlyphName as SharedName } from '../react/glyph.tsx';
+import {
+  glyphsOf,
+  shapes as shared,
+  type GlyphName as SharedName,
+  type GlyphProps,
+} from '../react/glyph.tsx';
 
 export type GlyphName =
   | SharedName
@@ -10,10 +15,10 @@ export type GlyphName =
   | 'allowStop'
   | 'allow'
   | 'up'
+  | 'expand'
   | 'back'
   | 'plus'
   | 'close'
-  | 'check'
   | 'search'
   | 'chat'
   | 'trace'
@@ -29,12 +34,6 @@ export type GlyphName =
 const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   ...shared,
   // what a run is
-  working: (
-    <>
-      <circle cx="8" cy="8" r="6" opacity="0.3" />
-      <path d="M8 2a6 6 0 0 1 6 6" />
-    </>
-  ),
   retry: (
     <>
       {shared.idle}
@@ -58,12 +57,10 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   allow: <circle cx="8" cy="8" r="4" />,
   // controls
   up: <path d="m3.5 10 4.5-4.5 4.5 4.5" />,
-  down: <path d="m3.5 6 4.5 4.5L12.5 6" />,
+  expand: <path d="m3.5 6 4.5 4.5L12.5 6" />,
   back: <path d="M10 3.5 5.5 8l4.5 4.5" />,
-  stop: <rect x="4.5" y="4.5" width="7" height="7" rx="1" fill="currentColor" stroke="none" />,
   plus: <path d="M8 3v10M3 8h10" />,
   close: <path d="m4 4 8 8m0-8-8 8" />,
-  check: <path d="m3 8.4 3.2 3.2L13 4.6" />,
   search: (
     <>
       <circle cx="7" cy="7" r="4.5" />
@@ -111,16 +108,4 @@ export const decisionGlyph: Readonly<Record<ContinuationDecision, GlyphName>> = 
   allow: 'allow',
 };
 
-export function Glyph({
-  name,
-  size = 16,
-}: {
-  readonly name: GlyphName;
-  readonly size?: number;
-}): ReactElement {
-  return (
-    <Picture className="glyph" name={name} size={size}>
-      {shapes[name]}
-    </Picture>
-  );
-}
+export const Glyph: (props: GlyphProps<GlyphName>) => ReactElement = glyphsOf(shapes);

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
+import { Composer } from '../react/composer.tsx';
 import type { AgentInfo } from '../server/api.ts';
-import { Composer } from './chat/composer.tsx';
 import { Glyph } from './glyphs.tsx';
 
 export interface StartViewProps {
@@ -14,8 +14,13 @@ export function StartView({ agents, onStart }: StartViewProps): ReactElement {
   const [name, setName] = useState(agents[0]?.name ?? '');
   const [problem, setProblem] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
+  const [draft, setDraft] = useState<{ readonly text: string } | null>(null);
   const agent = agents.find((one) => one.name === name) ?? agents[0];
 
+  /** What was not taken comes back into the field. */
+  const send = async (text: string): Promise<void> => {
+    if (!(await start(text))) setDraft({ text });
+  };
   const start = async (message: string): Promise<boolean> => {
     if (!agent || isSending) return false;
     setSending(true);
@@ -75,8 +80,10 @@ export function StartView({ agents, onStart }: StartViewProps): ReactElement {
         </div>
       </div>
       <Composer
-        onSend={start}
+        onSend={send}
+        draft={draft}
         blockedBy={isSending ? 'Sending…' : null}
+        isLocked
         placeholder="Write a message"
       />
     </section>

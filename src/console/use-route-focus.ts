@@ -29,6 +29,6 @@ export function useRouteFocus(
     asked.current = target;
     // already there: nothing will change that could move it
     if (target === 'composer')
-      document.querySelector<HTMLElement>('main .composer textarea:not(:disabled)')?.focus();
+      document.querySelector<HTMLElement>('main .onward-composer textarea:not(:disabled)')?.focus();
   }, []);
 }

@@ -8,7 +8,7 @@ export const ErrorType = {
 } as const;
 export type ErrorType = (typeof ErrorType)[keyof typeof ErrorType];
 
-export const errorTypes: readonly ErrorType[] = Object.values(ErrorType);
+export const errorTypes: readonly ErrorType[] = /* @__PURE__ */ Object.values(ErrorType);
 
 export const ErrorHandlingDecision = {
   Stop: 'stop',

@@ -1,13 +1,14 @@
 import { REDACTED } from './reading.ts';
 
 /** What people write where a key is asked for and none is needed. */
-const dummies = /* @__PURE__ */ new Set(
-  (
-    'none null nil undefined true false test testing dummy empty example placeholder key apikey api-key secret token password ' +
-    'ollama lmstudio lm-studio vllm llama local localhost default unused no-key not-needed sk-no-key-required anything whatever ' +
-    'changeme xxx xxxx foo bar abc 123 1234 12345'
-  ).split(' '),
-);
+const dummies = /* @__PURE__ */ (() =>
+  new Set(
+    (
+      'none null nil undefined true false test testing dummy empty example placeholder key apikey api-key secret token password ' +
+      'ollama lmstudio lm-studio vllm llama local localhost default unused no-key not-needed sk-no-key-required anything whatever ' +
+      'changeme xxx xxxx foo bar abc 123 1234 12345'
+    ).split(' '),
+  ))();
 
 /** Shorter ones are words, and stand in other words. */
 const LONG = 16;

@@ -4,27 +4,30 @@ export type KeyKind = 'password' | 'secret' | null;
 const passwords =
   /^(?:t?otp|cvv|cvc)$|(?:pass(?:word|wd|phrase|code)|pwd)s?$|^(?:\w{0,12}(?:db|user|smtp|mail|ftp|ssh|root|admin|proxy|redis|sql|pg|auth|key|store))?pass$/;
 
-const exact = /* @__PURE__ */ new Set(
-  'bearer jwt accesskeyid awsaccesskeyid sharedaccesssignature githubpat gitlabpat ghpat gitpat azurepat'.split(
-    ' ',
-  ),
-);
+const exact = /* @__PURE__ */ (() =>
+  new Set(
+    'bearer jwt accesskeyid awsaccesskeyid sharedaccesssignature githubpat gitlabpat ghpat gitpat azurepat'.split(
+      ' ',
+    ),
+  ))();
 
-const endings = /* @__PURE__ */ new RegExp(
-  `(?:authorization|cookies?|secrets?|credentials?|connectionstrings?|(?:${[
-    'api|secret|private|priv|access|encryption|decryption|signing|signature|master|ssh|gpg|pgp|hmac|aes|rsa|tls|ssl',
-    'account|storage|shared|subscription|license|deploy|webhook|auth|service|server|host|app|jwt',
-  ].join('|')})keys?)$`,
-);
+const endings = /* @__PURE__ */ (() =>
+  new RegExp(
+    `(?:authorization|cookies?|secrets?|credentials?|connectionstrings?|(?:${[
+      'api|secret|private|priv|access|encryption|decryption|signing|signature|master|ssh|gpg|pgp|hmac|aes|rsa|tls|ssl',
+      'account|storage|shared|subscription|license|deploy|webhook|auth|service|server|host|app|jwt',
+    ].join('|')})keys?)$`,
+  ))();
 
 /** Tokens of text and of pages are no secrets. */
-const plainToken = /* @__PURE__ */ new RegExp(
-  `(?:${[
-    'page|next|prev|previous|continuation|continue|cursor|sync|resume|resumption|offset',
-    'max|min|num|total|input|output|prompt|completion|cached?|reasoning|thinking|image|audio|text|video|budget|used|left',
-    'stop|pad|padding|eos|bos|unk|sep|cls|mask|special|start|end|first|last|word|sub|current|design|css|color',
-  ].join('|')})token$`,
-);
+const plainToken = /* @__PURE__ */ (() =>
+  new RegExp(
+    `(?:${[
+      'page|next|prev|previous|continuation|continue|cursor|sync|resume|resumption|offset',
+      'max|min|num|total|input|output|prompt|completion|cached?|reasoning|thinking|image|audio|text|video|budget|used|left',
+      'stop|pad|padding|eos|bos|unk|sep|cls|mask|special|start|end|first|last|word|sub|current|design|css|color',
+    ].join('|')})token$`,
+  ))();
 const manyTokens =
   /(?:api|access|auth|refresh|bearer|session|id|csrf|xsrf|device|bot|git\w{0,3}|npm|slack|hf|personal|security|secret|service|app|deploy|client|jwt|push|reset)tokens$/;
 

@@ -21,22 +21,23 @@ export interface TextStream {
 }
 
 /** Where a secret may begin, or its value. To look behind comes last and is bounded: it never runs over more than a word. */
-const trigger = /* @__PURE__ */ new RegExp(
-  [
-    ':\\/\\/',
-    '[:=]',
-    '%3[Dd]',
-    '[ \\t](?<=--[A-Za-z][\\w-]{1,63}[ \\t])',
-    '>(?<=<[\\w.:-]{2,64}>)',
-    '-----BEGIN ',
-    '(?<![A-Za-z0-9])eyJ',
-    '(?<![A-Za-z])(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\\s',
-    '(?:is|was) (?<=(?:password|passphrase|passcode|secret|token|key) (?:is|was) )',
-    '\\/(?<=hooks\\.slack\\.com\\/[a-z]{1,16}\\/|discord(?:app)?\\.com\\/api\\/(?:v\\d{1,2}\\/)?webhooks\\/|webhook\\.office\\.com\\/webhookb2\\/)',
-    tokenStart,
-  ].join('|'),
-  'g',
-);
+const trigger = /* @__PURE__ */ (() =>
+  new RegExp(
+    [
+      ':\\/\\/',
+      '[:=]',
+      '%3[Dd]',
+      '[ \\t](?<=--[A-Za-z][\\w-]{1,63}[ \\t])',
+      '>(?<=<[\\w.:-]{2,64}>)',
+      '-----BEGIN ',
+      '(?<![A-Za-z0-9])eyJ',
+      '(?<![A-Za-z])(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\\s',
+      '(?:is|was) (?<=(?:password|passphrase|passcode|secret|token|key) (?:is|was) )',
+      '\\/(?<=hooks\\.slack\\.com\\/[a-z]{1,16}\\/|discord(?:app)?\\.com\\/api\\/(?:v\\d{1,2}\\/)?webhooks\\/|webhook\\.office\\.com\\/webhookb2\\/)',
+      tokenStart,
+    ].join('|'),
+    'g',
+  ))();
 
 /** Whether there is anything to look at. */
 export function hasTrigger(text: string): boolean {

@@ -51,10 +51,9 @@ const shapes: readonly (readonly [begin: string, rest: string])[] = [
 ];
 
 /** Where a token may begin. */
-export const tokenStart: string = `(?<![A-Za-z0-9])(?:${shapes.map(([begin]) => begin).join('|')})`;
+export const tokenStart: string = /* @__PURE__ */ (() =>
+  `(?<![A-Za-z0-9])(?:${shapes.map(([begin]) => begin).join('|')})`)();
 
 /** A token from its beginning, as much as shows that it is one. */
-export const tokenShape: RegExp = /* @__PURE__ */ new RegExp(
-  shapes.map(([begin, rest]) => `(?:${begin})${rest}`).join('|'),
-  'y',
-);
+export const tokenShape: RegExp = /* @__PURE__ */ (() =>
+  new RegExp(shapes.map(([begin, rest]) => `(?:${begin})${rest}`).join('|'), 'y'))();

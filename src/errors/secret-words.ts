@@ -1,28 +1,30 @@
 /** Words that stand behind the name of a secret and are none: what is said about it, types, empty values. */
-const plainWords = /* @__PURE__ */ new Set(
-  (
-    'true false null nil none undefined nan yes no on off ok string number boolean bool int integer str any unknown object ' +
-    'array bytes optional required missing invalid expired empty unset hidden masked redacted incorrect wrong unauthorized ' +
-    'forbidden denied valid set changed updated rotated revoked rejected mismatch needed blank include omit same-origin n/a ' +
-    'tbd todo await new return function async basic bearer digest token password secret sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt argon2 argon2id ' +
-    'base64 base32 oauth oauth2 jwt rs256 hs256 es256 aes128 aes256 aes-256 utf8 utf-8'
-  ).split(' '),
-);
+const plainWords = /* @__PURE__ */ (() =>
+  new Set(
+    (
+      'true false null nil none undefined nan yes no on off ok string number boolean bool int integer str any unknown object ' +
+      'array bytes optional required missing invalid expired empty unset hidden masked redacted incorrect wrong unauthorized ' +
+      'forbidden denied valid set changed updated rotated revoked rejected mismatch needed blank include omit same-origin n/a ' +
+      'tbd todo await new return function async basic bearer digest token password secret sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt argon2 argon2id ' +
+      'base64 base32 oauth oauth2 jwt rs256 hs256 es256 aes128 aes256 aes-256 utf8 utf-8'
+    ).split(' '),
+  ))();
 
 /** Where code takes the value from, and what stands for a value in a manual. */
-const source = /* @__PURE__ */ new RegExp(
-  [
-    String.raw`^(?:process\.env|os\.environ|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
-    String.raw`^[A-Za-z_$.]{1,64}\([\w$.'"]{0,64}\)?[;,.)]{0,8}$`,
-    String.raw`^(?:\$\{|\$\(|\{\{|\[redacted)`,
-    String.raw`^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)\W?$`,
-    String.raw`^<[A-Za-z][\w.-]{0,64}>?\W?$`,
-    String.raw`^\{[\w.]{1,64}\}\W?$`,
-    String.raw`^%(?:[sd]|\w{1,64}%|\(\w{1,64}\)s)\W?$`,
-    String.raw`^(?:\*{2,}|\.{3}|…|x{4,}$)`,
-  ].join('|'),
-  'i',
-);
+const source = /* @__PURE__ */ (() =>
+  new RegExp(
+    [
+      String.raw`^(?:process\.env|os\.environ|import\.meta|env|config|settings|secrets|vault|options|opts|this|self|req|request)[.?[]`,
+      String.raw`^[A-Za-z_$.]{1,64}\([\w$.'"]{0,64}\)?[;,.)]{0,8}$`,
+      String.raw`^(?:\$\{|\$\(|\{\{|\[redacted)`,
+      String.raw`^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)\W?$`,
+      String.raw`^<[A-Za-z][\w.-]{0,64}>?\W?$`,
+      String.raw`^\{[\w.]{1,64}\}\W?$`,
+      String.raw`^%(?:[sd]|\w{1,64}%|\(\w{1,64}\)s)\W?$`,
+      String.raw`^(?:\*{2,}|\.{3}|…|x{4,}$)`,
+    ].join('|'),
+    'i',
+  ))();
 
 /** Whether the text behind the name of a secret is a word about it, or code that reads it; `isKey` knows names of secrets. */
 export function isReference(value: string, isKey: (name: string) => boolean): boolean {

@@ -1,23 +1,25 @@
 import { useLayoutEffect, useRef, type FocusEvent, type ReactElement, type RefObject } from 'react';
 import { actionFor, type SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiApproval } from '../ui/ui-state.ts';
-import { ApprovalView, type ApprovalViewProps } from './approval-view.tsx';
+import { ApprovalView, type ApprovalText, type ApprovalViewProps } from './approval-view.tsx';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
 
 export interface ApprovalListProps extends Pick<
   ApprovalViewProps,
-  'onApprove' | 'onDeny' | 'onDismiss'
+  'onApprove' | 'onDeny' | 'onDismiss' | 'keysFor'
 > {
   readonly approvals: readonly UiApproval[];
   readonly actions: readonly SessionAction[];
   /** Takes the focus when the last question with the focus in it is gone. */
   readonly nextFocus?: RefObject<HTMLElement | null>;
+  /** What is said of each in place of the labels; `place` counts from 1. */
+  readonly textOf?: (approval: UiApproval, place: number) => ApprovalText;
 }
 
 /** All calls that wait. The focus goes on to the next one, and never falls back to the top of the page. */
 export function ApprovalList(props: ApprovalListProps): ReactElement | null {
-  const { approvals, actions, nextFocus, onApprove, onDeny, onDismiss } = props;
+  const { approvals, actions, nextFocus, textOf, ...given } = props;
   const { components } = useUi();
   const box = useRef<HTMLDivElement>(null);
   const hadFocus = useRef(false);
@@ -25,7 +27,7 @@ export function ApprovalList(props: ApprovalListProps): ReactElement | null {
     const { activeElement, body } = document;
     if (!hadFocus.current || (activeElement !== body && activeElement !== null)) return;
     const title = box.current?.querySelector<HTMLElement>('[data-onward="approval-title"]');
-    (title ?? nextFocus?.current)?.focus();
+    (title ?? nextFocus?.current)?.focus({ preventScroll: !title });
     if (!title) hadFocus.current = false;
   });
   const onBlur = (event: FocusEvent): void => {
@@ -36,16 +38,15 @@ export function ApprovalList(props: ApprovalListProps): ReactElement | null {
   const Approval = components.Approval ?? ApprovalView;
   return (
     <div ref={box} {...part('approvals')} onFocus={() => (hadFocus.current = true)} onBlur={onBlur}>
-      {approvals.map((approval) => {
+      {approvals.map((approval, i) => {
         const { tool_call_id: callId } = approval;
         return (
           <Approval
             key={`${approval.execution_id} ${callId}`}
             approval={approval}
             action={actionFor(actions, 'approve', callId) ?? actionFor(actions, 'deny', callId)}
-            {...(onApprove && { onApprove })}
-            {...(onDeny && { onDeny })}
-            {...(onDismiss && { onDismiss })}
+            {...given}
+            {...textOf?.(approval, i + 1)}
           />
         );
       })}

@@ -1,20 +1,27 @@
-import { useId, useRef, useState, type ReactElement } from 'react';
-import { isHiddenAt } from '../events/hidden-args.ts';
+import { useId, useRef, useState, type ReactElement, type ReactNode, type Ref } from 'react';
 import type { JsonObject } from '../json.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiApproval } from '../ui/ui-state.ts';
-import { visibleLines, visibleName } from '../visible-text.ts';
 import { ApprovalEditor } from './approval-editor.tsx';
+import { ArgumentList, isComplete } from './argument-list.tsx';
 import { DenyForm } from './deny-form.tsx';
-import { isCut } from '../ui/message-list.ts';
-import { valueText } from './format.ts';
 import { Glyph } from './glyph.tsx';
+import type { AgentLabels } from './labels.ts';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
 import { useUi } from './ui-context.ts';
-import { ValueView } from './value-view.tsx';
 
-export interface ApprovalViewProps {
+/** What may be said in place of the labels. */
+export interface ApprovalText {
+  /** In place of `labels.approvalTitle(tool)`. */
+  readonly title?: ReactNode;
+  /** In place of `labels.approvalHint`. */
+  readonly hint?: ReactNode;
+  /** Beside the title, such as "1 of 3". */
+  readonly aside?: ReactNode;
+}
+
+export interface ApprovalViewProps extends ApprovalText {
   readonly approval: UiApproval;
   /** What became of the answer, once one was given. */
   readonly action: SessionAction | null;
@@ -23,133 +30,130 @@ export interface ApprovalViewProps {
   /** Absent: denying is not offered. */
   readonly onDeny?: (callId: string, reason: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
+  /** Behind the buttons, such as the keys that press them: a page finds them by `data-key`. */
+  readonly keysFor?: (mode: ApprovalMode) => ReactNode;
 }
 
-type Mode = 'look' | 'edit' | 'deny';
+/** What the person does: look at the call, edit its arguments, or say why not. */
+export type ApprovalMode = 'look' | 'edit' | 'deny';
 
 /** A call that waits for a person: look at its arguments, change them, let it run or not. */
 export function ApprovalView(props: ApprovalViewProps): ReactElement {
-  const { approval, action, onApprove, onDeny, onDismiss } = props;
+  const { approval, action, onApprove, onDeny, onDismiss, keysFor } = props;
   const { labels } = useUi();
-  const [mode, setMode] = useState<Mode>('look');
+  const [mode, setMode] = useState<ApprovalMode>('look');
   const titleId = useId();
   const edit = useRef<HTMLButtonElement>(null);
   const deny = useRef<HTMLButtonElement>(null);
   const { tool_call_id: callId, args } = approval;
-  const isSent = action?.status === 'pending' || action?.status === 'done';
+  const isSending = action?.status === 'pending';
+  const isDone = action?.status === 'done';
+  const canEdit = onApprove !== undefined && isComplete(args);
+  const open: ApprovalMode = isDone ? 'look' : mode;
 
   /** Back to where the form was opened: the next key press finds its place. */
   const leave = (from: typeof edit): void => {
     setMode('look');
     setTimeout(() => from.current?.focus());
   };
-
   return (
-    <section {...part('approval')} aria-labelledby={titleId} data-sent={isSent || undefined}>
-      <h3 id={titleId} tabIndex={-1} {...part('approval-title')}>
+    <section
+      {...part('approval')}
+      aria-labelledby={titleId}
+      data-sent={isSending || isDone || undefined}
+    >
+      <header {...part('approval-head')}>
         <Glyph name="paused" />
-        <span>{labels.approvalTitle(approval.tool)}</span>
-      </h3>
-      <p {...part('note')}>{labels.approvalHint}</p>
-      {mode === 'edit' ? (
+        <h3 id={titleId} tabIndex={-1} {...part('approval-title')}>
+          {props.title ?? labels.approvalTitle(approval.tool)}
+        </h3>
+        {props.aside !== undefined && <span {...part('approval-aside')}>{props.aside}</span>}
+      </header>
+      <p {...part('approval-hint')}>{props.hint ?? labels.approvalHint}</p>
+      {open === 'edit' && canEdit ? (
         <ApprovalEditor
-          args={args as JsonObject} // editing is not offered for anything else
-          onApprove={(edited) => {
-            setMode('look');
-            onApprove?.(callId, edited);
-          }}
+          args={args}
+          isSending={isSending}
+          aside={keysFor?.('edit')}
+          onApprove={(edited) => (edited ? onApprove(callId, edited) : onApprove(callId))}
           onCancel={() => leave(edit)}
         />
       ) : (
-        <Arguments approval={approval} />
+        <ArgumentList approval={approval} />
       )}
-      {mode === 'deny' && (
+      {open === 'deny' && (
         <DenyForm
-          onDeny={(reason) => {
-            setMode('look');
-            onDeny?.(callId, reason);
-          }}
+          isSending={isSending}
+          aside={keysFor?.('deny')}
+          onDeny={(reason) => onDeny?.(callId, reason)}
           onCancel={() => leave(deny)}
         />
       )}
-      {action?.status === 'failed' && <Problem action={action} {...(onDismiss && { onDismiss })} />}
-      {mode === 'look' && (
+      {action?.status === 'failed' && (
+        <Problem
+          action={action}
+          text={problemText(labels, action)}
+          {...(onDismiss && { onDismiss })}
+        />
+      )}
+      {open === 'look' && (isSending || isDone) && (
+        <p {...part('approval-sent')} role="status">
+          <Glyph name="working" size={14} />
+          {isSending ? labels.answering : action.kind === 'deny' ? labels.denied : labels.answered}
+        </p>
+      )}
+      {open === 'look' && !isSending && !isDone && (
         <footer {...part('buttons')}>
-          {isSent ? (
-            <p {...part('note')} role="status">
-              {action.status === 'done' ? labels.answered : labels.answering}
-            </p>
-          ) : (
-            <>
-              {onApprove && (
-                <button
-                  type="button"
-                  {...part('button')}
-                  data-kind="primary"
-                  onClick={() => onApprove(callId)}
-                >
-                  {labels.approve}
-                </button>
-              )}
-              {onApprove && isObject(args) && (
-                <button
-                  ref={edit}
-                  type="button"
-                  {...part('button')}
-                  onClick={() => setMode('edit')}
-                >
-                  {labels.edit}
-                </button>
-              )}
-              {onDeny && (
-                <button
-                  ref={deny}
-                  type="button"
-                  {...part('button')}
-                  data-kind="danger"
-                  onClick={() => setMode('deny')}
-                >
-                  {labels.deny}…
-                </button>
-              )}
-            </>
+          {onApprove && (
+            <Answer answer="approve" kind="primary" onClick={() => onApprove(callId)}>
+              <Glyph name="check" size={14} />
+              {labels.approve}
+            </Answer>
           )}
+          {canEdit && (
+            <Answer answer="edit" ref={edit} onClick={() => setMode('edit')}>
+              {labels.edit}
+            </Answer>
+          )}
+          {onDeny && (
+            <Answer answer="deny" kind="danger" ref={deny} onClick={() => setMode('deny')}>
+              {labels.deny}…
+            </Answer>
+          )}
+          {keysFor?.('look')}
         </footer>
       )}
     </section>
   );
 }
 
-const isObject = (args: UiApproval['args']): args is JsonObject =>
-  typeof args === 'object' && args !== null && !Array.isArray(args) && !isCut(args);
-
-/** Flat arguments read best as a list of names and values. */
-function Arguments({ approval }: Pick<ApprovalViewProps, 'approval'>): ReactElement {
-  const { labels } = useUi();
-  const { args, hidden = [] } = approval;
-  const entries = isObject(args) ? Object.entries(args) : null;
-  const isNested = entries?.some(([, value]) => typeof value === 'object' && value !== null);
+function Answer(props: {
+  readonly answer: 'approve' | 'edit' | 'deny';
+  readonly kind?: 'primary' | 'danger';
+  readonly ref?: Ref<HTMLButtonElement>;
+  readonly onClick: () => unknown;
+  readonly children: ReactNode;
+}): ReactElement {
+  const { answer, kind, ref, onClick, children } = props;
   return (
-    <>
-      {!entries || isNested ? (
-        <ValueView value={args} label={labels.toolArgs} />
-      ) : entries.length === 0 ? (
-        <p {...part('note')}>{`${labels.toolArgs}: ${labels.none}`}</p>
-      ) : (
-        <dl {...part('fields')}>
-          {entries.map(([name, value]) => (
-            <div key={name} data-hidden={isHiddenAt(hidden, name) || undefined}>
-              <dt>{visibleName(name)}</dt>
-              <dd>{visibleLines(valueText(value))}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
-      {hidden.length > 0 && (
-        <p {...part('note')} data-hidden="true">
-          {labels.hiddenArgs(hidden)}
-        </p>
-      )}
-    </>
+    <button
+      ref={ref}
+      type="button"
+      {...part('button')}
+      data-kind={kind}
+      data-key={answer}
+      onClick={() => void onClick()}
+    >
+      {children}
+    </button>
   );
+}
+
+/** Another answer came first, in another tab or from another person. */
+const late: ReadonlySet<unknown> = new Set(['conflict', 'unknown_approval', 'not_resumable']);
+
+function problemText(labels: AgentLabels, { error }: SessionAction): string {
+  const code = error && 'code' in error ? error.code : null;
+  if (code === 'stale_approval') return labels.staleApproval;
+  return late.has(code) ? labels.answeredBefore : labels.failed(error?.message ?? '');
 }

@@ -1,4 +1,4 @@
-import { useId, type ReactElement, type RefObject } from 'react';
+import { useId, useState, type ReactElement, type RefObject } from 'react';
 import { Glyph } from './glyph.tsx';
 import { part } from './part.ts';
 import { useUi } from './ui-context.ts';
@@ -12,6 +12,14 @@ export interface ComposerProps {
   readonly onStop?: () => unknown;
   readonly isStopping?: boolean;
   readonly placeholder?: string;
+  /** What the button does in place of `labels.send`, such as "Queue". */
+  readonly sendLabel?: string;
+  /** Beside the buttons, such as how far the work has come. */
+  readonly note?: string | undefined;
+  /** Text to continue with: each new object is put into the field, before what is there. */
+  readonly draft?: { readonly text: string } | null;
+  /** Nothing can be typed while nothing can be sent. */
+  readonly isLocked?: boolean;
   /** To put the focus here. */
   readonly fieldRef?: RefObject<HTMLTextAreaElement | null>;
 }
@@ -21,7 +29,13 @@ export function Composer(props: ComposerProps): ReactElement {
   const { onSend, blockedBy, onStop, isStopping = false, placeholder, fieldRef } = props;
   const { labels } = useUi();
   const isBlocked = blockedBy !== null;
-  const { text, canSend, onSubmit, field } = useComposer({ onSend, isBlocked, fieldRef });
+  const { text, setText, canSend, onSubmit, field } = useComposer({ onSend, isBlocked, fieldRef });
+  const { draft = null, note, isLocked = false } = props;
+  const [taken, setTaken] = useState<typeof draft>(null);
+  if (draft !== taken) {
+    setTaken(draft);
+    if (draft) setText((typed) => (typed.trim() === '' ? draft.text : `${draft.text}\n${typed}`));
+  }
   const id = useId();
   return (
     <form {...part('composer')} data-blocked={isBlocked || undefined} onSubmit={onSubmit}>
@@ -32,6 +46,7 @@ export function Composer(props: ComposerProps): ReactElement {
         {...field}
         id={`${id}-text`}
         {...part('composer-text')}
+        disabled={isBlocked && isLocked}
         placeholder={blockedBy ?? placeholder ?? labels.placeholder}
         aria-describedby={isBlocked ? `${id}-why` : undefined}
       />
@@ -41,6 +56,7 @@ export function Composer(props: ComposerProps): ReactElement {
           {blockedBy}
         </p>
       )}
+      {note !== undefined && <span {...part('composer-note')}>{note}</span>}
       {onStop && (
         <button
           type="button"
@@ -52,7 +68,8 @@ export function Composer(props: ComposerProps): ReactElement {
           {isStopping ? labels.stopping : labels.stop}
         </button>
       )}
-      {!(onStop && isBlocked) && (
+      {/* while it works, stopping is what the button at the end does; typing brings sending back */}
+      {(!onStop || canSend) && (
         <button
           type="submit"
           {...part('button')}
@@ -60,7 +77,7 @@ export function Composer(props: ComposerProps): ReactElement {
           aria-disabled={!canSend}
         >
           <Glyph name="send" />
-          <span {...part('button-text')}>{labels.send}</span>
+          <span {...part('button-text')}>{props.sendLabel ?? labels.send}</span>
         </button>
       )}
     </form>

@@ -13,14 +13,20 @@ export type GlyphName =
   | 'send'
   | 'stop'
   | 'go'
-  | 'down';
+  | 'down'
+  | 'check';
 
 const ring: ReactElement = <circle cx="8" cy="8" r="6" />;
 const octagon: ReactElement = <path d="M5.6 2h4.8L14 5.6v4.8L10.4 14H5.6L2 10.4V5.6z" />;
 
 /** Shape first, colour second: each can be told apart without its colour. */
 export const shapes: Readonly<Record<GlyphName, ReactElement>> = {
-  working: <path d="M8 2a6 6 0 1 1-6 6" />,
+  working: (
+    <>
+      <circle cx="8" cy="8" r="6" opacity="0.3" />
+      <path d="M8 2a6 6 0 0 1 6 6" />
+    </>
+  ),
   paused: (
     <>
       {ring}
@@ -54,9 +60,10 @@ export const shapes: Readonly<Record<GlyphName, ReactElement>> = {
   idle: ring,
   chevron: <path d="m6 3.5 4.5 4.5L6 12.5" />,
   send: <path d="M8 13V3M3.8 7.2 8 3l4.2 4.2" />,
-  stop: <rect x="4" y="4" width="8" height="8" rx="1" fill="currentColor" />,
+  stop: <rect x="4.5" y="4.5" width="7" height="7" rx="1" fill="currentColor" stroke="none" />,
   go: <path d="m3 4 4 4-4 4m6-8 4 4-4 4" />,
   down: <path d="M8 3v10m-4.2-4.2L8 13l4.2-4.2" />,
+  check: <path d="m3 8.4 3.2 3.2L13 4.6" />,
 };
 
 export const statusGlyphs: Readonly<Record<BroadcastStatus, GlyphName>> = {
@@ -69,42 +76,34 @@ export const statusGlyphs: Readonly<Record<BroadcastStatus, GlyphName>> = {
   failed: 'failed',
 };
 
-export function Glyph({ name }: { readonly name: GlyphName }): ReactElement {
-  return (
-    <Picture className="onward-glyph" name={name}>
-      {shapes[name]}
-    </Picture>
-  );
+export interface GlyphProps<Name extends string> {
+  readonly name: Name;
+  readonly size?: number;
 }
 
-/** A small picture beside words that say the same: hidden from screen readers. */
-export function Picture({
-  className,
-  name,
-  size = 16,
-  children,
-}: {
-  readonly className: string;
-  readonly name: string;
-  readonly size?: number;
-  readonly children: ReactElement;
-}): ReactElement {
-  return (
-    <svg
-      className={className}
-      data-glyph={name}
-      width={size}
-      height={size}
-      viewBox="0 0 16 16"
-      fill="none"
-      stroke="currentColor"
-      strokeWidth="1.5"
-      strokeLinecap="round"
-      strokeLinejoin="round"
-      aria-hidden="true"
-      focusable="false"
-    >
-      {children}
-    </svg>
-  );
-}
+/** A component that draws these shapes: small pictures beside words that say the same, hidden from screen readers. */
+export const glyphsOf = <Name extends string>(
+  shapesByName: Readonly<Record<Name, ReactElement>>,
+): ((props: GlyphProps<Name>) => ReactElement) =>
+  function Glyph({ name, size = 16 }: GlyphProps<Name>): ReactElement {
+    return (
+      <svg
+        className="onward-glyph"
+        data-glyph={name}
+        width={size}
+        height={size}
+        viewBox="0 0 16 16"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        aria-hidden="true"
+        focusable="false"
+      >
+        {shapesByName[name]}
+      </svg>
+    );
+  };
+
+export const Glyph: (props: GlyphProps<GlyphName>) => ReactElement = glyphsOf(shapes);

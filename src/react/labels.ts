@@ -3,6 +3,8 @@ import { hiddenText } from '../events/hidden-args.ts';
 import type { Grants } from '../continuation/grants.ts';
 import { grantText } from '../trace/grant-text.ts';
 import { countText } from '../trace/number-text.ts';
+import { visibleName } from '../visible-text.ts';
+import type { ArgumentChange } from './argument-fields.ts';
 
 /** Every word the components say. Give your own for another language. */
 export interface AgentLabels {
@@ -35,6 +37,11 @@ export interface AgentLabels {
   readonly edit: string;
   readonly editArgs: string;
   readonly editHint: string;
+  /** Other ways to edit arguments: all as one JSON text, or a field for each. */
+  readonly editJson: string;
+  readonly editFields: string;
+  readonly changes: (changes: readonly ArgumentChange[]) => string;
+  readonly notNumber: string;
   readonly notJson: (problem: string) => string;
   readonly notAnObject: string;
   readonly cancel: string;
@@ -43,6 +50,11 @@ export interface AgentLabels {
   readonly denyHint: string;
   readonly answering: string;
   readonly answered: string;
+  readonly denied: string;
+  /** In place of the error, where another answer came first. */
+  readonly answeredBefore: string;
+  /** In place of the error, where another call waits now than the one on the page. */
+  readonly staleApproval: string;
   readonly toContinue: (grant: Grants) => string;
   readonly grant: (grant: Grants) => string;
   /** In place of a grant, once the user may grant no more. */
@@ -115,6 +127,13 @@ export const defaultLabels: AgentLabels = {
   edit: 'Edit arguments',
   editArgs: 'Arguments as JSON',
   editHint: 'They are checked against the tool’s schema again before it runs.',
+  editJson: 'Edit as JSON',
+  editFields: 'Edit as fields',
+  changes: (changes) =>
+    changes.length === 0
+      ? 'No changes.'
+      : `Changed: ${changes.map(({ name }) => visibleName(name)).join(', ')}.`,
+  notNumber: 'This is not a number.',
   notJson: (problem) => `This is not JSON: ${problem}`,
   notAnObject: 'Arguments are an object, such as { "id": 7 }.',
   cancel: 'Cancel',
@@ -122,7 +141,12 @@ export const defaultLabels: AgentLabels = {
   denyReason: 'Why not?',
   denyHint: 'The assistant reads this and can try something else.',
   answering: 'Sending…',
-  answered: 'Answered. It goes on in a moment.',
+  answered: 'Approved. It continues in a moment.',
+  denied: 'Denied. The model reads why.',
+  answeredBefore:
+    'Already answered, in another tab or by another person. Your answer was not used.',
+  staleApproval:
+    'Another call waits now than the one you answered. Your answer was not used: reload the page.',
   toContinue: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
   grant: (grant) => `Grant ${grantText(grant)}`,
   operatorNeeded:

@@ -6,17 +6,19 @@ import { useUi } from './ui-context.ts';
 
 export interface ProblemProps {
   readonly action: SessionAction;
+  /** In place of the error's message. */
+  readonly text?: string;
   readonly onRetry?: (actionId: string) => unknown;
   readonly onDismiss?: (actionId: string) => void;
 }
 
 /** Something the user asked for that did not work. Stays until it is dismissed or tried again. */
-export function Problem({ action, onRetry, onDismiss }: ProblemProps): ReactElement {
+export function Problem({ action, text, onRetry, onDismiss }: ProblemProps): ReactElement {
   const { labels } = useUi();
   return (
     <p {...part('problem')} role="alert">
       <Glyph name="failed" />
-      <span>{labels.failed(action.error?.message ?? '')}</span>
+      <span>{text ?? labels.failed(action.error?.message ?? '')}</span>
       {onRetry && (
         <button type="button" {...part('link')} onClick={() => onRetry(action.id)}>
           {labels.retry}

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('approvals', () => {
-  const card = (): HTMLElement => document.querySelector<HTMLElement>('.approval')!;
+  const card = (): HTMLElement => document.querySelector<HTMLElement>('.onward-approval')!;
   const shown = (props: ChatViewProps = scenes.approval()) => {
     const asked: unknown[][] = [];
     const session = sessionOf(props.session.state, { actions: props.session.actions }, asked);
@@ -25,7 +25,7 @@ describe('approvals', () => {
   it('asks in plain words, and says what has and has not happened', () => {
     shown();
     expect(screen.getByRole('heading', { level: 3 }).textContent).toBe('Delete lead_1874?');
-    expect(card().querySelector('.approval-facts')?.textContent).toBe(
+    expect(card().querySelector('.onward-approval-hint')?.textContent).toBe(
       'delete_program_lead only runs when you say so. It has not run yet; the other call of this step has finished and will not run again.',
     );
     expect([...card().querySelectorAll('dd')].map(({ textContent }) => textContent)).toEqual([
@@ -42,8 +42,8 @@ describe('approvals', () => {
 
   it('several are counted, and a nested one names its path', () => {
     shown(scenes.approvals());
-    const cards = [...document.querySelectorAll('.approval')];
-    expect(cards.map((one) => one.querySelector('.approval-place')?.textContent)).toEqual([
+    const cards = [...document.querySelectorAll('.onward-approval')];
+    expect(cards.map((one) => one.querySelector('.onward-approval-aside')?.textContent)).toEqual([
       '1 of 3',
       '2 of 3',
       '3 of 3',
@@ -67,7 +67,7 @@ describe('approvals', () => {
     await userEvent.click(within(card()).getByRole('button', { name: 'Edit arguments' }));
     expect(document.activeElement).toBe(within(card()).getByLabelText('id'));
     await userEvent.selectOptions(within(card()).getByLabelText('notify_owner'), 'false');
-    expect(card().querySelector('.approval-hint')?.textContent).toBe(
+    expect(card().querySelector('.onward-argument-fields > .onward-note')?.textContent).toContain(
       '1 change: notify_owner true → false. Checked against the tool’s schema again before it runs.',
     );
     const weight = within(card()).getByLabelText('weight');
@@ -130,14 +130,14 @@ describe('approvals', () => {
     const error = refused('Call d0 was answered before', 'conflict');
     render(<ChatView {...withActions(scenes.approval(), action({ status: 'failed', error }))} />);
     expect(within(card()).getByRole('alert').textContent).toBe(
-      'Already answered, in another tab or by somebody else. Yours was not used.',
+      'Already answered, in another tab or by another person. Your answer was not used.',
     );
   });
 
   it('answered, it waits for the run to go on', () => {
     render(<ChatView {...withActions(scenes.approval(), action({ status: 'done' }))} />);
     expect(within(card()).getByRole('status').textContent).toBe(
-      'Approved. It goes on in a moment.',
+      'Approved. It continues in a moment.',
     );
     expect(card().querySelector('button')).toBeNull();
   });

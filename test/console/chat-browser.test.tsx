@@ -97,11 +97,11 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     }
     if (name === 'approval' || name === 'approvals') {
       await page.click('[data-key="edit"]');
-      const field = page.locator('.approval-field select').first();
+      const field = page.locator('.onward-field select').first();
       await field.selectOption('false');
       await check(`${name}-edit`);
       await page.keyboard.press('Escape');
-      expect(await page.$('.approval-form')).toBeNull();
+      expect(await page.$('.onward-editor')).toBeNull();
       await page.waitForFunction(() => document.activeElement?.getAttribute('data-key') === 'edit');
       await page.click('[data-key="deny"]');
       await check(`${name}-deny`);
@@ -133,7 +133,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await show('approvals');
     const top = (): Promise<number> =>
       page.$eval(
-        '.approval',
+        '.onward-approval',
         (card) =>
           card.getBoundingClientRect().top -
           document.querySelector('.chat-log')!.getBoundingClientRect().top,
@@ -146,7 +146,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
     await page.evaluate(() => window.grow('approvals', 'Two more.'));
     // above the question one is told of it, if it is out of sight
     const isOut = await page.$eval('.chat-log', (log) => {
-      const card = document.querySelector('.approval')!.getBoundingClientRect();
+      const card = document.querySelector('.onward-approval')!.getBoundingClientRect();
       return card.top > log.getBoundingClientRect().bottom;
     });
     if (isOut) await page.waitForSelector('.new-below');
@@ -154,7 +154,7 @@ describe.each(looks)('the chat in a browser, %s, %i px', (theme, width) => {
 
   it.skipIf(width > 390)('controls are big enough for a thumb', async () => {
     await show('approval');
-    const heights = await page.$$eval('.approval button, .composer button', (all) =>
+    const heights = await page.$$eval('.onward-approval button, .onward-composer button', (all) =>
       all.map((button) => button.getBoundingClientRect().height),
     );
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(40);

@@ -121,7 +121,7 @@ it('a real run, from its log and its trace', async () => {
     'Step 2 – 4',
     'Step 5',
   ]);
-  expect(document.querySelector('.approval h3')?.textContent).toBe('Delete lead_7?');
+  expect(document.querySelector('.onward-approval h3')?.textContent).toBe('Delete lead_7?');
 
   rerender(<ChatView {...stopped} />);
   expect(lines('.call > summary').at(-1)).toBe(

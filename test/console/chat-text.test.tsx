@@ -1,23 +1,13 @@
-// @vitest-environment happy-dom
-import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
-import { userEvent } from '@testing-library/user-event';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  changesText,
-  isPlainText,
-  jsonText,
-  questionOf,
-  questionText,
-} from '../../src/console/chat/approval-text.ts';
+import { describe, expect, it } from 'vitest';
+import { questionOf, questionText } from '../../src/console/chat/approval-text.ts';
 import { argsLine, valueTag } from '../../src/console/chat/call-text.ts';
-import { Composer } from '../../src/console/chat/composer.tsx';
 import { stopNote } from '../../src/console/chat/stop-note.ts';
 import { dayText, needsDay } from '../../src/console/chat/times.ts';
+import { isPlainText, jsonText } from '../../src/react/argument-fields.ts';
+import { changesText } from '../../src/console/chat/changes-text.ts';
 import type { JsonValue } from '../../src/json.ts';
 import type { StopReason } from '../../src/continuation/stop-reason.ts';
 import type { UiStatusType } from '../../src/ui/ui-message.ts';
-
-afterEach(cleanup);
 
 describe('the question of an approval', () => {
   it.each([
@@ -152,64 +142,5 @@ describe('times', () => {
     expect(needsDay('2026-01-16T12:00:00', '2026-01-16T14:04:00')).toBe(true);
     expect(needsDay('2026-01-15T23:59:00', '2026-01-16T00:01:00')).toBe(true);
     expect(needsDay(null, '')).toBe(false);
-  });
-});
-
-describe('Composer', () => {
-  const field = (): HTMLTextAreaElement => screen.getByRole('textbox');
-
-  it('Enter sends, Shift+Enter makes a line, an input method keeps its Enter', async () => {
-    const onSend = vi.fn(async () => true);
-    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
-    await userEvent.type(field(), 'a{Shift>}{Enter}{/Shift}b');
-    fireEvent.keyDown(field(), { key: 'Enter', isComposing: true });
-    fireEvent.keyDown(field(), { key: 'Enter', keyCode: 229 });
-    expect(onSend).not.toHaveBeenCalled();
-    await userEvent.keyboard('{Enter}');
-    expect(onSend).toHaveBeenCalledWith('a\nb');
-    expect(field().value).toBe('');
-  });
-
-  it('blank text is not sent', async () => {
-    const onSend = vi.fn(async () => true);
-    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
-    await userEvent.type(field(), '  {Enter}');
-    await userEvent.click(screen.getByRole('button', { name: 'Send' }));
-    expect(onSend).not.toHaveBeenCalled();
-  });
-
-  it('what was not taken comes back, before what was typed since', async () => {
-    let refuse: (isTaken: boolean) => void = () => undefined;
-    const onSend = (): Promise<boolean> => new Promise((resolve) => (refuse = resolve));
-    render(<Composer onSend={onSend} blockedBy={null} placeholder="Write" />);
-    await userEvent.type(field(), 'first{Enter}more');
-    refuse(false);
-    await waitFor(() => expect(field().value).toBe('first\nmore'));
-  });
-
-  it('blocked, it says why and keeps what was typed', async () => {
-    const props = { onSend: async () => true, placeholder: 'Write' } as const;
-    const { rerender } = render(<Composer {...props} blockedBy={null} />);
-    await userEvent.type(field(), 'draft');
-    rerender(<Composer {...props} blockedBy="Answer the approval first" />);
-    expect(field().disabled).toBe(true);
-    expect(field().value).toBe('draft');
-    expect(document.querySelector('.composer-why')?.textContent).toBe('Answer the approval first');
-  });
-
-  it('stopping is asked for once', async () => {
-    const onStop = vi.fn();
-    render(
-      <Composer
-        onSend={async () => true}
-        blockedBy={null}
-        placeholder="Queue"
-        isBusy
-        onStop={onStop}
-        isStopping
-      />,
-    );
-    await userEvent.click(screen.getByRole('button', { name: 'Stopping…' }));
-    expect(onStop).not.toHaveBeenCalled();
   });
 });

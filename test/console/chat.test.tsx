@@ -197,7 +197,7 @@ describe('the end of a turn', () => {
     const asked: unknown[][] = [];
     const props = scenes.live();
     render(<ChatView {...props} session={sessionOf(props.session.state, {}, asked)} />);
-    expect(document.querySelector('.composer-note')?.textContent).toBe('4 s · step 3 of 5');
+    expect(document.querySelector('.onward-composer-note')?.textContent).toBe('4 s · step 3 of 5');
     await userEvent.click(screen.getByRole('button', { name: 'Stop' }));
     expect(asked).toEqual([['stop']]);
     await userEvent.type(screen.getByPlaceholderText('Queue a message'), 'next{Enter}');

@@ -2,7 +2,7 @@
 import { cleanup, render, screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ApprovalCard } from '../../src/console/chat/approval-card.tsx';
+import { ApprovalCards } from '../../src/console/chat/approval-cards.tsx';
 import { ApprovalView } from '../../src/react/index.ts';
 import type { UiApproval } from '../../src/ui/ui-state.ts';
 import { approval } from './component-fixtures.ts';
@@ -23,13 +23,11 @@ const views = [
   [
     'the console',
     (shown: UiApproval) => (
-      <ApprovalCard
-        approval={shown}
-        place={1}
-        count={1}
-        path={[]}
-        others={null}
-        action={null}
+      <ApprovalCards
+        approvals={[shown]}
+        pending={[]}
+        rows={[]}
+        actions={[]}
         onApprove={onApprove}
         onDeny={() => {}}
       />

@@ -41,6 +41,7 @@ describe('ApprovalView', () => {
     const { onApprove } = view();
     const edit = screen.getByRole('button', { name: 'Edit arguments' });
     await userEvent.click(edit);
+    await userEvent.click(screen.getByRole('button', { name: 'Edit as JSON' }));
     const field = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Arguments as JSON' });
     expect(document.activeElement).toBe(field);
     expect(JSON.parse(field.value)).toEqual(approval.args);
@@ -61,9 +62,69 @@ describe('ApprovalView', () => {
     await userEvent.keyboard('{Escape}');
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Edit arguments'));
     await userEvent.keyboard('{Enter}');
+    await userEvent.click(screen.getByRole('button', { name: 'Edit as JSON' }));
     fireEvent.change(screen.getByRole('textbox'), { target: { value: '{"id":"lead_8"}' } });
     await userEvent.click(screen.getByRole('button', { name: 'Approve with changes' }));
     expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1', { id: 'lead_8' });
+  });
+
+  it('edits in fields of their types, and what was typed goes along to JSON and back', async () => {
+    const { onApprove } = view();
+    await userEvent.click(screen.getByRole('button', { name: 'Edit arguments' }));
+    expect(document.activeElement).toBe(screen.getByLabelText('id'));
+    expect(screen.getByText(/^No changes\./)).toBeTruthy();
+    await userEvent.selectOptions(screen.getByLabelText('notify'), 'false');
+    expect(screen.getByText(/^Changed: notify\./)).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: 'Edit as JSON' }));
+    const field = screen.getByRole<HTMLTextAreaElement>('textbox');
+    expect(JSON.parse(field.value)).toEqual({ id: 'lead_7', notify: false });
+    const more = '{"id":"lead_7","notify":false,"weight":2}';
+    fireEvent.change(field, { target: { value: more } });
+    await userEvent.click(screen.getByRole('button', { name: 'Edit as fields' }));
+    await userEvent.clear(screen.getByLabelText('weight'));
+    await userEvent.click(screen.getByRole('button', { name: 'Approve with changes' }));
+    expect(screen.getByRole('alert').textContent).toBe('This is not a number.');
+    expect(document.activeElement).toBe(screen.getByLabelText('weight'));
+    await userEvent.keyboard('3');
+    fireEvent.keyDown(screen.getByLabelText('weight'), { key: 'Enter', ctrlKey: true });
+    expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1', {
+      id: 'lead_7',
+      notify: false,
+      weight: 3,
+    });
+    expect(await seriousInDocument()).toEqual([]);
+  });
+
+  it('without arguments they are written as JSON, and unchanged ones are approved as they are', async () => {
+    const { onApprove } = view({ approval: { ...approval, args: {} } });
+    await userEvent.click(screen.getByRole('button', { name: 'Edit arguments' }));
+    expect(screen.getByLabelText('Arguments as JSON')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: 'Approve' }));
+    expect(onApprove).toHaveBeenCalledExactlyOnceWith('call_1');
+  });
+
+  it('keeps what was typed while the answer is on its way, and when the server refuses it', async () => {
+    const onApprove = vi.fn();
+    const props = { approval, onApprove };
+    const sending = { ...failed('call_1'), status: 'pending', error: null } as const;
+    const { rerender } = render(<ApprovalView {...props} action={null} />);
+    await userEvent.click(screen.getByRole('button', { name: 'Edit arguments' }));
+    await userEvent.type(screen.getByLabelText('id'), 'x');
+    rerender(<ApprovalView {...props} action={sending} />);
+    await userEvent.click(screen.getByRole('button', { name: 'Sending…' }));
+    expect(onApprove).not.toHaveBeenCalled();
+    rerender(<ApprovalView {...props} action={failed('call_1')} />);
+    expect(screen.getByRole('alert').textContent).toContain('the server answered 503');
+    expect(screen.getByLabelText<HTMLInputElement>('id').value).toBe('lead_7x');
+  });
+
+  it.each([
+    ['conflict', /^Already answered/],
+    ['stale_approval', /^Another call waits now/],
+  ])('explains an answer that came too late: %s', (code, text) => {
+    const error = Object.assign(new Error('no'), { code });
+    view({ action: { ...failed('call_1'), error } });
+    expect(screen.getByRole('alert').textContent).toMatch(text);
   });
 
   it('is denied with a reason, never without', async () => {

@@ -176,6 +176,8 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     await page.getByPlaceholder('Answer the question above first.').waitFor();
     await look('approval');
     await card.getByRole('button', { name: 'Edit arguments' }).click();
+    await look('approval-fields');
+    await card.getByRole('button', { name: 'Edit as JSON' }).click();
     const field = card.getByRole('textbox', { name: 'Arguments as JSON' });
     expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
     await field.fill('{ "id": "lead_2207", ');
@@ -188,10 +190,11 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       .poll(() => page.evaluate(() => document.activeElement?.textContent))
       .toBe('Edit arguments');
     await page.keyboard.press('Enter');
+    await card.getByRole('button', { name: 'Edit as JSON' }).click();
     await field.fill('{ "id": "lead_2207", "notify_owner": false }');
     await look('approval-edit');
     await card.getByRole('button', { name: 'Approve with changes' }).press('Enter');
-    await card.getByText('Answered. It goes on in a moment.').waitFor();
+    await card.getByText('Approved. It continues in a moment.').waitFor();
     expect(await page.evaluate(() => window.stage.asked.at(-1))).toEqual([
       'approve',
       'c5',

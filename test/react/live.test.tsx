@@ -159,6 +159,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     expect(calls()).toEqual(['look done', 'remove waiting']);
     expect(screen.getByText('I look first.')).toBeTruthy();
     fireEvent.click(within(card).getByText('Edit arguments'));
+    fireEvent.click(within(card).getByText('Edit as JSON'));
     fireEvent.change(within(card).getByRole('textbox'), { target: { value: '{ "id": 8 }' } });
     fireEvent.click(within(card).getByText('Approve with changes'));
 

@@ -155,4 +155,37 @@ describe('Composer', () => {
     await userEvent.type(box, '{Enter}');
     expect(onSend).toHaveBeenCalledWith('next');
   });
+
+  it('can be locked: nothing is typed while nothing can be sent, and the draft stays', async () => {
+    const { rerender } = render(<Composer onSend={vi.fn()} blockedBy={null} isLocked />);
+    const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+    await userEvent.type(box, 'draft');
+    rerender(<Composer onSend={vi.fn()} blockedBy="Answer first" isLocked />);
+    expect([box.disabled, box.value]).toEqual([true, 'draft']);
+    expect(document.querySelector('.onward-composer-why')?.textContent).toBe('Answer first');
+  });
+
+  it('puts a draft before what was typed since, each once', async () => {
+    const { rerender } = render(<Composer onSend={vi.fn()} blockedBy={null} draft={null} />);
+    const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+    await userEvent.type(box, 'more');
+    const draft = { text: 'first' };
+    rerender(<Composer onSend={vi.fn()} blockedBy={null} draft={draft} />);
+    rerender(<Composer onSend={vi.fn()} blockedBy={null} draft={draft} />);
+    expect(box.value).toBe('first\nmore');
+  });
+
+  it('while it works, stopping is asked for once and typing brings sending back', async () => {
+    const onStop = vi.fn();
+    const props = { onSend: vi.fn(), blockedBy: null, onStop, sendLabel: 'Queue', note: 'step 2' };
+    const { rerender } = render(<Composer {...props} />);
+    expect(screen.queryByRole('button', { name: 'Queue' })).toBeNull();
+    expect(screen.getByText('step 2')).toBeTruthy();
+    await userEvent.type(screen.getByRole('textbox'), 'next');
+    await userEvent.click(screen.getByRole('button', { name: 'Queue' }));
+    expect(props.onSend).toHaveBeenCalledExactlyOnceWith('next');
+    rerender(<Composer {...props} isStopping />);
+    await userEvent.click(screen.getByRole('button', { name: 'Stopping…' }));
+    expect(onStop).not.toHaveBeenCalled();
+  });
 });

@@ -1,68 +1,102 @@
-import { useLayoutEffect, useRef, type FocusEvent, type ReactElement, type RefObject } from 'react';
-import type { JsonObject } from '../../json.ts';
-import type { ConversationRow } from '../../react/conversation-rows.ts';
+import type { ReactElement } from 'react';
 import type { PendingApproval } from '../../events/agent-event.ts';
-import { actionFor, type SessionAction } from '../../ui/sources/session-actions.ts';
+import type { ApprovalMode, ApprovalText } from '../../react/approval-view.tsx';
+import { ApprovalList, type ApprovalListProps } from '../../react/approval-list.tsx';
+import type { ConversationRow } from '../../react/conversation-rows.ts';
+import type { AgentLabels } from '../../react/labels.ts';
+import { AgentUiProvider } from '../../react/ui-provider.tsx';
 import type { UiApproval } from '../../ui/ui-state.ts';
-import { ApprovalCard } from './approval-card.tsx';
+import { visibleText } from '../../visible-text.ts';
+import { questionOf } from './approval-text.ts';
+import { changesText } from './changes-text.ts';
 
-export interface ApprovalCardsProps {
-  readonly approvals: readonly UiApproval[];
+export interface ApprovalCardsProps extends Omit<ApprovalListProps, 'textOf' | 'keysFor'> {
   /** As the server keeps them: who asked through whom. */
   readonly pending: readonly PendingApproval[];
-  readonly actions: readonly SessionAction[];
   /** The rows of the turn: what else was called beside it. */
   readonly rows: readonly ConversationRow[];
-  readonly onApprove: (callId: string, args?: JsonObject) => void;
-  readonly onDeny: (callId: string, reason: string) => void;
-  /** Takes the focus when the last card with the focus in it is gone. */
-  readonly nextFocus: RefObject<HTMLElement | null>;
 }
 
-/** All calls that wait. The focus goes on to the next one, and never falls back to the top of the page. */
-export function ApprovalCards(props: ApprovalCardsProps): ReactElement {
-  const { approvals, pending, actions, rows, onApprove, onDeny, nextFocus } = props;
-  const box = useRef<HTMLDivElement>(null);
-  const hadFocus = useRef(false);
-  useLayoutEffect(() => {
-    const { activeElement, body } = document;
-    if (!hadFocus.current || (activeElement !== body && activeElement !== null)) return;
-    const title = box.current?.querySelector<HTMLElement>('[data-approval-title]');
-    (title ?? nextFocus.current)?.focus({ preventScroll: !title });
-    if (!title) hadFocus.current = false;
+const labels: Partial<AgentLabels> = {
+  changes: changesText,
+  editHint: 'Checked against the tool’s schema again before it runs.',
+  denyHint: 'The model reads this as the result of the call, and can try something else.',
+  failed: (problem) => problem || 'The server gave no reason.',
+};
+
+/** All calls that wait, with what the console knows of them. */
+export function ApprovalCards({ pending, rows, ...props }: ApprovalCardsProps): ReactElement {
+  const { length: count } = props.approvals;
+  const textOf = (approval: UiApproval, place: number): ApprovalText => ({
+    title: <Question {...approval} />,
+    hint: <Facts approval={approval} {...{ pending, rows }} />,
+    ...(count > 1 && { aside: `${place} of ${count}` }),
   });
-  const onBlur = (event: FocusEvent): void => {
-    // a part that is taken away while it has the focus blurs to nowhere
-    if (event.relatedTarget && !event.currentTarget.contains(event.relatedTarget))
-      hadFocus.current = false;
-  };
   return (
-    <div ref={box} className="approvals" onFocus={() => (hadFocus.current = true)} onBlur={onBlur}>
-      {approvals.map((approval, place) => {
-        const { tool_call_id: callId } = approval;
-        return (
-          <ApprovalCard
-            key={`${approval.execution_id} ${callId}`}
-            approval={approval}
-            place={place + 1}
-            count={approvals.length}
-            path={pending.find((one) => one.callId === callId)?.path ?? []}
-            others={othersText(rows, callId)}
-            action={actionFor(actions, 'approve', callId) ?? actionFor(actions, 'deny', callId)}
-            onApprove={onApprove}
-            onDeny={onDeny}
-          />
-        );
-      })}
-    </div>
+    <AgentUiProvider labels={labels}>
+      <ApprovalList {...props} textOf={textOf} keysFor={keysFor} />
+    </AgentUiProvider>
+  );
+}
+
+/** Those of the page and of the forms; the page shows them at the first call that can be answered. */
+const keysFor = (mode: ApprovalMode): ReactElement => (
+  <span className="approval-keys" aria-hidden="true">
+    {keys[mode].map((name) => (
+      <kbd key={name}>{name}</kbd>
+    ))}
+  </span>
+);
+
+const isApple = /mac|iphone|ipad/i.test(globalThis.navigator?.platform ?? '');
+const keys: Readonly<Record<ApprovalMode, readonly string[]>> = {
+  look: ['A', 'E', 'D'],
+  edit: [isApple ? '⌘ ⏎' : 'Ctrl ⏎', 'Esc'],
+  deny: ['⏎', 'Esc'],
+};
+
+/** "Delete **lead_1874**?" */
+function Question({ tool, args }: UiApproval): ReactElement {
+  const { ask, what } = questionOf(tool, args);
+  return (
+    <>
+      {ask}
+      {what !== null && (
+        <>
+          {' '}
+          <b>{visibleText(what)}</b>
+        </>
+      )}
+      ?
+    </>
+  );
+}
+
+interface FactsProps extends Pick<ApprovalCardsProps, 'pending' | 'rows'> {
+  readonly approval: UiApproval;
+}
+
+/** What has and has not happened, and through which agents the call was made. */
+function Facts({ approval, pending, rows }: FactsProps): ReactElement {
+  const { tool, tool_call_id: callId } = approval;
+  const path = pending.find((one) => one.callId === callId)?.path ?? [];
+  return (
+    <>
+      <code>{tool}</code> only runs when you say so. It has not run yet{othersText(rows, callId)}
+      {path.length > 0 && (
+        <span className="approval-path">
+          asked by <code>{path.join(' › ')}</code>
+        </span>
+      )}
+    </>
   );
 }
 
 /** "; the other call of this step has finished and will not run again." */
-function othersText(rows: readonly ConversationRow[], callId: string): string | null {
+function othersText(rows: readonly ConversationRow[], callId: string): string {
   const row = rows.findLast(({ calls }) => calls.some(({ call }) => call.id === callId));
   const done = row?.calls.filter(({ call, result }) => call.id !== callId && result !== null) ?? [];
-  if (done.length === 0) return null;
+  if (done.length === 0) return '.';
   return done.length === 1
     ? '; the other call of this step has finished and will not run again.'
     : `; ${done.length} other calls of this step have finished and will not run again.`;

@@ -1,9 +1,10 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { Composer, type ComposerProps } from './composer.tsx';
+import { Composer, type ComposerProps } from '../../react/composer.tsx';
 import { elapsedText } from './times.ts';
 
-export interface BusyComposerProps extends Omit<ComposerProps, 'busyText'> {
+export interface BusyComposerProps extends Omit<ComposerProps, 'note' | 'sendLabel'> {
+  readonly isBusy: boolean;
   /** Of the run at work; null before it is known. */
   readonly trace: Trace | null;
   /** Steps that are done. */
@@ -15,8 +16,7 @@ export interface BusyComposerProps extends Omit<ComposerProps, 'busyText'> {
 
 /** Says how long it has worked and how far it is. Ticks here, so that nothing else is drawn each second. */
 export function BusyComposer(props: BusyComposerProps): ReactElement {
-  const { trace, stepCount, maxSteps, since, ...own } = props;
-  const isBusy = own.isBusy === true;
+  const { trace, stepCount, maxSteps, since, isBusy, ...own } = props;
   const [now, setNow] = useState(() => performance.now());
   // the working time as it was told, and when: pauses are not part of it
   const [told, setTold] = useState({ trace, at: now });
@@ -34,6 +34,6 @@ export function BusyComposer(props: BusyComposerProps): ReactElement {
   // failed calls of the model have numbers too, but the limit does not count them
   const step = (trace?.totals.steps.used ?? stepCount) + 1;
   const place = limit === null ? `step ${step}` : `step ${Math.min(step, limit)} of ${limit}`;
-  const busyText = elapsed === null ? place : `${elapsedText(elapsed)} · ${place}`;
-  return <Composer {...own} busyText={busyText} />;
+  const note = elapsed === null ? place : `${elapsedText(elapsed)} · ${place}`;
+  return <Composer {...own} note={note} sendLabel="Queue" />;
 }

@@ -90,7 +90,7 @@ function Chat(props: ChatViewProps): ReactElement {
   );
   const onDeny = useCallback((callId: string, reason: string) => void deny(callId, reason), [deny]);
   // what could not be sent stays in the conversation, where it is tried again under its own name
-  const onSend = useCallback((text: string) => (void send(text), Promise.resolve(true)), [send]);
+  const onSend = useCallback((text: string) => void send(text), [send]);
   const onNewMessage = useCallback(() => field.current?.focus(), []);
 
   const isBusy = status === 'processing';
@@ -189,6 +189,7 @@ function Chat(props: ChatViewProps): ReactElement {
           blockedBy={blockedBy(status, approvals.length)}
           placeholder={placeholderOf(status, agent)}
           isBusy={isBusy}
+          isLocked
           {...(isBusy && session.can.stop && { onStop: () => void session.stopRun() })}
           isStopping={isStopping?.status === 'pending' || isStopping?.status === 'done'}
           fieldRef={field}

@@ -37,7 +37,7 @@ export function useFirstQuestion(
 function placeIn(
   box: HTMLElement | null,
 ): { readonly top: number; readonly height: number } | null {
-  const card = box?.querySelector('.approval');
+  const card = box?.querySelector('.onward-approval');
   if (!box || !card) return null;
   const { top, height } = box.getBoundingClientRect();
   return { top: card.getBoundingClientRect().top - top, height };

@@ -41,7 +41,7 @@ export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): Rea
             </button>
           )}
           <PagerButton name="Previous step" glyph="up" to={pager.previous} {...pager} />
-          <PagerButton name="Next step" glyph="down" to={pager.next} {...pager} />
+          <PagerButton name="Next step" glyph="expand" to={pager.next} {...pager} />
         </span>
       </header>
       {step && <Facts facts={factsOf(step)} />}
@@ -58,7 +58,7 @@ function PagerButton({
   onSelect,
 }: {
   readonly name: string;
-  readonly glyph: 'up' | 'down';
+  readonly glyph: 'up' | 'expand';
   readonly to: number | null;
   readonly onSelect: (number: number) => void;
 }): ReactElement {

@@ -21,7 +21,7 @@ export function WhyLine({
       <span>
         <b>{stop.lead}</b> {stop.because}
       </span>
-      <Glyph name="down" size={12} />
+      <Glyph name="expand" size={12} />
     </button>
   );
 }
