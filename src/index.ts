@@ -22,8 +22,16 @@ export { createRedactor, type Redactor, type RedactorOptions } from './errors/re
 
 // tools
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
-export type { AnySchema, JsonSchema, StandardSchema } from './tools/schema.ts';
-export type { Tool, ToolContext, ToolSchema } from './tools/tool.ts';
+export type { AnySchema, InputOf, JsonSchema, OutputOf, StandardSchema } from './tools/schema.ts';
+export type {
+  AnyTool,
+  Call,
+  CallsOf,
+  DepsOf,
+  Tool,
+  ToolContext,
+  ToolSchema,
+} from './tools/tool.ts';
 export type { ApprovalRecord, ToolResult, ToolResultKind } from './tools/tool-result.ts';
 
 // continuation
@@ -96,7 +104,15 @@ export { describeEvent } from './events/describe-event.ts';
 export { logEvents, type Logger } from './events/log-events.ts';
 
 // agent
-export { createAgent, type Agent, type AgentDescription, type AgentStream } from './agent/agent.ts';
+export {
+  createAgent,
+  type Agent,
+  type AgentDeps,
+  type AgentOutput,
+  type AgentStream,
+  type AnyAgent,
+} from './agent/agent.ts';
+export type { AgentDescription } from './agent/describe-agent.ts';
 export { AgentBuilder } from './agent/agent-builder.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
 export {
@@ -105,16 +121,23 @@ export {
   type AgentStepJSON,
   type Pause,
 } from './agent/agent-state.ts';
-export { AgentStatus, statusFacts } from './agent/agent-status.ts';
+export { AgentStatus, statusFacts, type PauseKind } from './agent/agent-status.ts';
 export type { AgentStep, StepType } from './agent/agent-step.ts';
 export type { ApprovalAnswer, ApprovalBinding, Approvals } from './agent/approval-answer.ts';
 export type { RunInput } from './agent/enter-run.ts';
 export type { Execution, SessionInfo } from './agent/execution.ts';
-export type { Capability, Hook, HookContext } from './agent/hooks.ts';
+export {
+  defineCapability,
+  type AnyCapability,
+  type Capability,
+  type Hook,
+  type HookContext,
+} from './agent/hooks.ts';
 export type { AsToolOptions } from './agent/nested-agent.ts';
-export type { ResumeOptions, RunOptions } from './agent/run.ts';
+export type { ResumeOptions, RunOptions, WithDeps } from './agent/run.ts';
 export type { Clock } from './clock.ts';
-export type { JsonObject, JsonValue } from './json.ts';
+export type { DeepPartial, JsonObject, JsonValue } from './json.ts';
+export type { Stored } from './stored.ts';
 
 // serialization
 export {

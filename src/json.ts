@@ -8,6 +8,15 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue };
 
+/** A value as far as its text has arrived: lists may be shorter, properties may be missing. */
+export type DeepPartial<T> = T extends readonly (infer E)[]
+  ? readonly DeepPartial<E>[]
+  : T extends (...args: never) => unknown
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+      : T;
+
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

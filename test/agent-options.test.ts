@@ -74,7 +74,7 @@ describe('misconfiguration is refused: what was seen, what was expected', () => 
       'limits through createAgent',
       'invalid_option',
       () => createAgent({ driver: driver(), maxSteps: -1 }),
-      'got -1, expected a finite number above 0',
+      'maxSteps got -1, expected a finite number above 0',
     ],
     [
       'a negative reserve',
@@ -114,7 +114,7 @@ describe('misconfiguration is refused: what was seen, what was expected', () => 
       'half a step through createAgent',
       'invalid_option',
       () => createAgent({ driver: DeterministicDriver.fromResponses('a'), maxSteps: 2.5 }),
-      'StepsLimit got 2.5, expected a whole number above 0.',
+      'maxSteps got 2.5, expected a whole number above 0.',
     ],
     [
       'half a step of a session',
@@ -170,7 +170,7 @@ describe('misconfiguration is refused: what was seen, what was expected', () => 
       'a criterion that is none',
       'invalid_option',
       (b) => b.addContinuationCriteria(odd({ name: 'x' })).build(),
-      'got an object with name, expected criteria of { name, evaluate }',
+      'addContinuationCriteria got an object with name, expected criteria of { name, evaluate }',
     ],
     [
       'a response format that is none',
@@ -182,5 +182,24 @@ describe('misconfiguration is refused: what was seen, what was expected', () => 
     const error = await refusal(() => build(base()));
     expect(error.code).toBe(code);
     expect(error.message).toContain(message);
+  });
+});
+
+describe('createAgent names the option that was given', () => {
+  it.each<[string, object, string]>([
+    ['maxTokens', { maxTokens: 0 }, 'maxTokens got 0, expected a finite number above 0'],
+    ['timeout', { timeout: 300 }, 'timeout got 300, expected { seconds: <number> }'],
+    ['cumulativeTimeout', { cumulativeTimeout: { seconds: 0 } }, 'cumulativeTimeout seconds got 0'],
+    ['softLanding', { softLanding: { tokens: -1 } }, 'softLanding tokens got -1'],
+    ['tools', { tools: [{ name: 'a' }] }, 'tools got an object with name, expected what'],
+    ['toolChoice', { toolChoice: 'sometimes' }, 'toolChoice got "sometimes"'],
+    ['name', { name: '' }, 'name got ""'],
+    ['hooks', { hooks: [{}] }, 'hooks got an empty object'],
+    ['capabilities', { capabilities: [null] }, 'capabilities got null'],
+    ['criteria', { criteria: [{ name: 'x' }] }, 'criteria got an object with name'],
+    ['responseFormat', { responseFormat: 'json' }, 'responseFormat got "json"'],
+  ])('%s', async (_option, options, message) => {
+    const error = await refusal(() => createAgent({ driver: driver(), ...options }));
+    expect(error.message.startsWith(message)).toBe(true);
   });
 });

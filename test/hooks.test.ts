@@ -109,7 +109,7 @@ describe('order and inputs', () => {
     ]);
     for (const context of contexts) {
       expect(context).toMatchObject({ agentId: state.agentId, executionId: 'exec-1' });
-      expect(context.deps['db']).toBe(db);
+      expect(context.deps).toEqual({ db });
       expect(context.signal.aborted).toBe(false);
     }
   });

@@ -19,7 +19,7 @@ const pay = defineTool({
     properties: { amount: { type: 'number' }, password: { type: 'string' } },
     required: ['amount'],
   },
-  needsApproval: ({ amount }) => Number(amount) > 100,
+  needsApproval: ({ amount }) => amount > 100,
   execute: () => 'paid',
 });
 

@@ -1,4 +1,4 @@
-import { AgentState, defineTool, pairingProblem } from 'onward';
+import { AgentBuilder, AgentState, defineTool, pairingProblem, type ToolContext } from 'onward';
 import { DeterministicDriver, mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
 import { takesAnotherTurn } from './setup/states.ts';
@@ -11,7 +11,7 @@ describe('the context of a call', () => {
     const db = { query: () => 'row' };
     const seen: unknown[] = [];
     const look = tool('look', (_args, c) => {
-      const { query } = c.deps['db'] as typeof db;
+      const { query } = (c.deps as { db: typeof db }).db;
       seen.push([c.executionId, c.callId, c.idempotencyKey, c.metadata, c.state.stepCount]);
       return query();
     });
@@ -35,13 +35,13 @@ describe('the context of a call', () => {
       name: 'write',
       description: 'Writes.',
       needsApproval: true,
-      execute: (_args, { deps, idempotencyKey }) => {
+      execute: (_args, { deps, idempotencyKey }: ToolContext<{ db: { save(): string } }>) => {
         keys.push(idempotencyKey);
-        return (deps['db'] as { save(): string }).save();
+        return deps.db.save();
       },
     });
     const driver = DeterministicDriver.fromSteps(toolCall('write'), final('done'));
-    const agent = agentWith(driver, write).build();
+    const agent = AgentBuilder.base().withDriver(driver).withTools(write).build();
     const first = { save: () => 'old connection', password: 'canary-in-deps' };
     const paused = await agent.run('go', { executionId: 'exec-1', deps: { db: first } });
     const json = JSON.stringify(paused);

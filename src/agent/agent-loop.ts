@@ -165,7 +165,7 @@ function work(run: Run, draft: StepDraft): Promise<void> {
       stepNumber: draft.number,
       attempt: draft.attempt,
       messageCount: state.messages.length,
-      availableTools: draft.softLanding === null ? agent.toolNames : [],
+      availableTools: draft.softLanding === null ? run.offered.toolNames : [],
     });
   const { step } = agent.hooks;
   return step ? workInsideHooks(run, draft, step) : modelAndTools(run, draft);

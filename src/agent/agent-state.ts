@@ -6,11 +6,17 @@ import { AgentError, invalidOption } from '../errors/agent-error.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { uuid } from '../ids.ts';
 import type { Usage } from '../inference/usage.ts';
-import { jsonCopy, MOST_LEVELS, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  jsonCopy,
+  MOST_LEVELS,
+  type DeepPartial,
+  type JsonObject,
+  type JsonValue,
+} from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import { Message, type MessageInput, type MessageJSON } from '../messages/message.ts';
 import { Messages } from '../messages/messages.ts';
-import { AgentStatus, isOpen } from './agent-status.ts';
+import { AgentStatus, isOpen, type PauseKind } from './agent-status.ts';
 import type { AgentStep, UnfinishedStep } from './agent-step.ts';
 import {
   frozenExecution,
@@ -23,16 +29,16 @@ import {
 import { namedApprovals } from './named-approvals.ts';
 import { readStateDocument } from './state-document.ts';
 
-/** Why the run waits: `approval`, `requested` (a tool asked), `handover` (the caller left `iterate`), or an owner's own word. */
+/** Why a run waits, and since when. */
 export interface Pause {
-  readonly kind: string;
+  readonly kind: PauseKind;
   readonly at: string;
   readonly reason?: string;
   readonly pendingApprovals: readonly PendingApproval[];
 }
 
 /** The fields of a state, with live lists. */
-export interface AgentStateData {
+export interface AgentStateData<Output = unknown> {
   readonly version: 1;
   readonly agentId: string;
   readonly agentName: string | null;
@@ -46,8 +52,8 @@ export interface AgentStateData {
   readonly unfinishedStep: UnfinishedStep | null;
   readonly lastContinuationOutcome: ContinuationOutcome | null;
   readonly pause: Pause | null;
-  readonly output: unknown;
-  readonly partialOutput: unknown;
+  readonly output: Output | null;
+  readonly partialOutput: DeepPartial<Output> | null;
   readonly metadata: JsonObject;
 }
 
@@ -69,7 +75,7 @@ export type AgentStateJSON = Omit<
 };
 
 /** A conversation and how far the work on it has come. Frozen: every change is a new state. */
-export class AgentState implements AgentStateData {
+export class AgentState<Output = unknown> implements AgentStateData<Output> {
   readonly version: 1;
   readonly agentId: string;
   readonly agentName: string | null;
@@ -83,11 +89,11 @@ export class AgentState implements AgentStateData {
   readonly unfinishedStep: UnfinishedStep | null;
   readonly lastContinuationOutcome: ContinuationOutcome | null;
   readonly pause: Pause | null;
-  readonly output: unknown;
-  readonly partialOutput: unknown;
+  readonly output: Output | null;
+  readonly partialOutput: DeepPartial<Output> | null;
   readonly metadata: JsonObject;
 
-  private constructor(base: AgentStateData, patch: Partial<AgentStateData>) {
+  private constructor(base: AgentStateData<Output>, patch: Partial<AgentStateData<Output>>) {
     this.version = 1;
     this.agentId = patch.agentId === undefined ? base.agentId : patch.agentId;
     this.agentName = patch.agentName === undefined ? base.agentName : patch.agentName;
@@ -179,12 +185,12 @@ export class AgentState implements AgentStateData {
     return '';
   }
 
-  withUserMessage(content: MessageContent, more?: Partial<MessageInput>): AgentState {
+  withUserMessage(content: MessageContent, more?: Partial<MessageInput>): AgentState<Output> {
     return this.withMessages(Message.user(content, more));
   }
 
   /** Adds to the conversation. On an ended execution this makes the state ready for the next `run()`. */
-  withMessages(...messages: readonly MessageInput[]): AgentState {
+  withMessages(...messages: readonly MessageInput[]): AgentState<Output> {
     if (this.unfinishedStep)
       throw new AgentError(
         'execution_open',
@@ -198,7 +204,7 @@ export class AgentState implements AgentStateData {
   }
 
   /** Adds to what travels with the state. Only JSON survives; live things belong in `deps`. */
-  withMetadata(more: { readonly [key: string]: JsonValue }): AgentState {
+  withMetadata(more: { readonly [key: string]: JsonValue }): AgentState<Output> {
     const { value, isCut } = jsonCopy({ ...this.metadata, ...more });
     if (isCut) throw invalidOption('metadata', more, `at most ${MOST_LEVELS} levels of nesting`);
     return this.with({ metadata: value as JsonObject }); // made from a record
@@ -209,7 +215,7 @@ export class AgentState implements AgentStateData {
   }
 
   /** Counts working time for this execution and for the whole session. */
-  addExecutionTime(seconds: number): AgentState {
+  addExecutionTime(seconds: number): AgentState<Output> {
     if (!(seconds >= 0 && Number.isFinite(seconds)))
       throw invalidOption('addExecutionTime', seconds, 'seconds, 0 or more');
     const { execution, info } = this;
@@ -223,8 +229,8 @@ export class AgentState implements AgentStateData {
   }
 
   /** The general change, for stores and the loop; `undefined` leaves a field as it is. */
-  with(patch: Partial<AgentStateData>): AgentState {
-    return new AgentState(this, patch);
+  with(patch: Partial<AgentStateData<Output>>): AgentState<Output> {
+    return new AgentState<Output>(this, patch);
   }
 
   toJSON(): AgentStateJSON {

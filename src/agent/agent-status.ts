@@ -1,14 +1,7 @@
 import { StopReason } from '../continuation/stop-reason.ts';
+import { AgentStatus } from '../continuation/run-status.ts';
 
-export const AgentStatus = {
-  Pending: 'pending',
-  InProgress: 'in_progress',
-  Paused: 'paused',
-  Completed: 'completed',
-  Stopped: 'stopped',
-  Failed: 'failed',
-} as const;
-export type AgentStatus = (typeof AgentStatus)[keyof typeof AgentStatus];
+export { AgentStatus, pauseKinds, type PauseKind } from '../continuation/run-status.ts';
 
 export type BroadcastStatus =
   | 'idle'

@@ -1,12 +1,16 @@
-import type { ErrorPolicyJSON } from '../errors/error-policy.ts';
+import { invalidOption } from '../errors/agent-error.ts';
 import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
 import { createEventBus, type EventBus } from '../events/event-bus.ts';
-import type { Tool } from '../tools/tool.ts';
+import { isRecord } from '../json.ts';
+import type { AnySchema } from '../tools/schema.ts';
+import type { AllOf, AnyTool, Call, CallsOf, DepsOf, Tool } from '../tools/tool.ts';
 import { judgeStart, perform, takeStep } from './agent-loop.ts';
-import { defineAgent, type AgentDefinition, type AgentOptions } from './agent-options.ts';
+import type { AgentDefinition, AgentOptions, Answer } from './agent-options.ts';
 import { AgentState, type AgentStateJSON } from './agent-state.ts';
 import { announceStart, end } from './announce-run.ts';
 import { isOpen } from './agent-status.ts';
+import type { OptionName } from './check-options.ts';
+import { defineAgent } from './define-agent.ts';
 import {
   continueByHand,
   openExecution,
@@ -15,57 +19,100 @@ import {
   stateOf,
   stopOpen,
   type RunInput,
+  type StopOptions,
 } from './enter-run.ts';
-import { agentAsTool, type AsToolOptions } from './nested-agent.ts';
+import { describeAgent, type AgentDescription } from './describe-agent.ts';
+import type { AnyCapability } from './hooks.ts';
+import { agentAsTool, type AgentArgs, type AsToolOptions } from './nested-agent.ts';
 import { keepForNextStep } from './open-run.ts';
+import { restoreState } from './restore-state.ts';
 import { handover, eventStream } from './run-streams.ts';
-import { Run, type ResumeOptions, type RunOptions } from './run.ts';
+import {
+  Run,
+  type DurableOptions,
+  type ResumeOptions,
+  type RunOptions,
+  type WithDeps,
+} from './run.ts';
 
 /** Events as they happen; leaving the loop aborts the run, and `result` still resolves. */
-export interface AgentStream extends AsyncIterable<AgentEvent> {
-  readonly result: Promise<AgentState>;
+export interface AgentStream<Output = unknown> extends AsyncIterable<AgentEvent> {
+  readonly result: Promise<AgentState<Output>>;
 }
 
-export interface AgentDescription {
+/** Any agent, whatever it needs and answers: what runtimes, servers and registries take. */
+export interface AnyAgent {
   readonly name: string;
-  readonly driver: string;
-  readonly systemPrompt: string | null;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly needsApproval: boolean;
-    readonly idempotent: boolean;
-    readonly timeoutMs: number | null;
-  }[];
-  readonly limits: Readonly<Record<string, number>>;
-  readonly criteria: readonly string[];
-  readonly errorPolicy: ErrorPolicyJSON;
-  readonly hooks: readonly string[];
-  readonly softLanding: { readonly tokens: number; readonly seconds: number } | null;
+  describe(): AgentDescription;
+  /** For the compiler alone, like all names with `~`: never set. */
+  readonly '~needs'?: ((deps: never) => void) | undefined;
+  readonly '~output'?: unknown;
+  readonly '~call'?: Call | undefined;
 }
 
-export interface Agent {
-  readonly name: string;
+/** The dependencies that an agent needs. */
+export type AgentDeps<A extends AnyAgent> = DepsOf<A>;
+/** What an agent answers with. */
+export type AgentOutput<A extends AnyAgent> = A extends {
+  readonly '~output'?: (infer Output) | undefined;
+}
+  ? Output
+  : unknown;
+
+/**
+ * An agent that needs `Deps` and answers with `Output`. Inference alone fills in the name and the calls of its tools:
+ * write `Agent<{ crm: Crm }, Invoice>`.
+ */
+export interface Agent<
+  Deps = {},
+  Output = unknown,
+  Name extends string = string,
+  C extends Call = Call,
+> extends AnyAgent {
+  readonly '~needs'?: ((deps: Deps) => void) | undefined;
+  readonly '~output'?: Output | undefined;
+  readonly '~call'?: C | undefined;
+  readonly name: Name;
   /** Works on a new user message until the criteria end it; rejects only on misuse. */
-  run(input: RunInput, options?: RunOptions): Promise<AgentState>;
-  /** Goes on with a paused or interrupted execution, or reopens an ended one with a grant. */
-  resume(state: AgentState | AgentStateJSON, options?: ResumeOptions): Promise<AgentState>;
+  run(
+    input: RunInput,
+    ...options: WithDeps<RunOptions<C['tool']>, Deps>
+  ): Promise<AgentState<Output>>;
+  /** Continues a paused or interrupted execution, or reopens an ended one with a grant. */
+  resume(
+    state: AgentState | AgentStateJSON,
+    ...options: WithDeps<ResumeOptions<C['tool']>, Deps>
+  ): Promise<AgentState<Output>>;
   /** The state after each step; leaving early pauses, and the last state can be resumed. */
-  iterate(input: RunInput, options?: RunOptions): AsyncGenerator<AgentState, void, undefined>;
-  stream(input: RunInput, options?: RunOptions): AgentStream;
-  /** One step, for driving by hand. */
-  nextStep(input: RunInput, options?: RunOptions): Promise<AgentState>;
-  /** Whether `nextStep` has something to do; reads the stored verdict. */
+  iterate(
+    input: RunInput,
+    ...options: WithDeps<RunOptions<C['tool']>, Deps>
+  ): AsyncGenerator<AgentState<Output>, void, undefined>;
+  stream(input: RunInput, ...options: WithDeps<RunOptions<C['tool']>, Deps>): AgentStream<Output>;
+  /** One step, to drive the loop by hand. */
+  nextStep(
+    input: RunInput,
+    ...options: WithDeps<RunOptions<C['tool']>, Deps>
+  ): Promise<AgentState<Output>>;
+  /** Whether `nextStep` has something to do; reads the stored outcome. */
   hasNextStep(state: AgentState | AgentStateJSON): boolean;
   /** Ends an open execution as `user_requested`; an ended one is returned as it is. `by` is kept with the request. */
   stop(
     state: AgentState | AgentStateJSON,
-    options?: RunOptions & { readonly reason?: string; readonly by?: string },
-  ): AgentState;
+    options?: Pick<RunOptions, 'wiretap'> & {
+      readonly reason?: string;
+      readonly by?: string;
+      readonly deps?: Deps;
+    },
+  ): AgentState<Output>;
+  /** Revives a stored state of this agent: refuses those of others, and reads `output` through the schema again. */
+  restore(json: unknown): Promise<AgentState<Output>>;
+  /** The same agent with its dependencies bound: for code that is generic over agents, and for tests. */
+  withDeps(deps: Deps): Agent<{}, Output, Name, C>;
   on<T extends AgentEventType>(type: T, listener: EventListener<EventOf<T>>): () => void;
   wiretap(listener: EventListener): () => void;
-  asTool(options: AsToolOptions): Tool;
-  describe(): AgentDescription;
+  /** The agent as a tool of another one, which then needs what this one needs. */
+  asTool<const N extends string>(options: AsToolOptions<N>): Tool<Deps, Call<N, AgentArgs, Output>>;
 }
 
 /** What an agent is made of, for the rooms above. */
@@ -73,34 +120,59 @@ export interface AgentParts {
   readonly definition: AgentDefinition;
   readonly bus: EventBus;
 }
-const parts = new WeakMap<Agent, AgentParts>();
-export const partsOf = (agent: Agent): AgentParts | undefined => parts.get(agent);
+const parts = new WeakMap<AnyAgent, AgentParts>();
+export const partsOf = (agent: AnyAgent): AgentParts | undefined => parts.get(agent);
 
-/** The agent that these options describe; {@link AgentBuilder} is the fluent spelling. Misuse throws here, not in a run. */
-export function createAgent(options: AgentOptions): Agent {
-  const definition = defineAgent(options);
-  const bus = createEventBus();
-  const starting = (input: RunInput, given: RunOptions): Run =>
+/**
+ * Makes an agent; {@link AgentBuilder} is the fluent form. What it needs, answers with and calls is read from its
+ * tools, response format, hooks, criteria and capabilities. Misuse throws here, not in a run.
+ */
+export function createAgent<
+  const Name extends string = 'agent',
+  const Tools extends readonly AnyTool[] = readonly [],
+  const Format extends AnySchema | undefined = undefined,
+  const HookDeps extends readonly unknown[] = readonly [],
+  const CriterionDeps extends readonly unknown[] = readonly [],
+  const Capabilities extends readonly AnyCapability[] = readonly [],
+>(
+  options: AgentOptions<Name, Tools, Format, HookDeps, CriterionDeps, Capabilities>,
+): Agent<
+  DepsOf<Tools[number] | Capabilities[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
+  Answer<Format>,
+  Name,
+  CallsOf<Tools[number] | Capabilities[number]>
+> {
+  // the loop works on any options: the types above are what the caller may rely on
+  return agentOf(options as unknown as AgentOptions) as never;
+}
+
+/** Makes the same agent for the builder, whose errors name its methods. */
+export const agentOf = (options: AgentOptions, nameOf?: OptionName): Agent =>
+  agentFrom(defineAgent(options, nameOf), createEventBus());
+
+function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
+  const starting = (input: RunInput, given: DurableOptions): Run =>
     openNew(definition, bus, input, given);
 
-  const agent: Agent = Object.freeze({
+  const agent = Object.freeze({
     name: definition.name,
-    run: async (input: RunInput, given: RunOptions = {}) => perform(starting(input, given), false),
+    run: async (input: RunInput, given: DurableOptions = {}) =>
+      perform(starting(input, given), false),
 
-    async resume(input: AgentState | AgentStateJSON, given: ResumeOptions = {}) {
+    async resume(input: AgentState | AgentStateJSON, given: DurableOptions = {}) {
       const run = await openResumed(definition, bus, input, given);
       return perform(run, true);
     },
 
-    async *iterate(input: RunInput, given: RunOptions = {}) {
+    async *iterate(input: RunInput, given: DurableOptions = {}) {
       const run = starting(input, given);
       yield* handover(run, (afterStep) => perform(run, false, afterStep));
     },
 
-    stream: (input: RunInput, given: RunOptions = {}) =>
+    stream: (input: RunInput, given: DurableOptions = {}) =>
       eventStream(given, async (listening) => perform(starting(input, listening), false)),
 
-    async nextStep(input: RunInput, given: RunOptions = {}) {
+    async nextStep(input: RunInput, given: DurableOptions = {}) {
       const state = stateOf(input, definition);
       const isNew = !isOpen(state.status);
       if (state.status === 'paused') throw openExecution(state, 'nextStep');
@@ -126,38 +198,22 @@ export function createAgent(options: AgentOptions): Agent {
       return state.status === 'in_progress';
     },
 
-    stop: (
-      input: AgentState | AgentStateJSON,
-      given: RunOptions & { readonly reason?: string; readonly by?: string } = {},
-    ) => stopOpen(definition, bus, AgentState.from(input), given),
+    stop: (input: AgentState | AgentStateJSON, given: StopOptions = {}) =>
+      stopOpen(definition, bus, AgentState.from(input), given),
+
+    restore: (json: unknown) => restoreState(definition, json),
+    withDeps: (deps: object) => agentFrom(bound(definition, deps), bus),
 
     on: bus.on,
     wiretap: bus.wiretap,
     asTool: (given: AsToolOptions) => agentAsTool({ definition, bus }, given),
-    describe: () => describe(definition),
-  });
+    describe: () => describeAgent(definition),
+  }) as Agent; // what is checked at run time carries no types of its own
   parts.set(agent, { definition, bus });
   return agent;
 }
 
-function describe(definition: AgentDefinition): AgentDescription {
-  const { name, driver, systemPrompt, tools, criteria, errorPolicy, hookNames } = definition;
-  const limits = criteria.list.flatMap((c) => (c.limit === undefined ? [] : [[c.name, c.limit]]));
-  return {
-    name,
-    driver: driver.name,
-    systemPrompt,
-    tools: Array.from(tools.values(), (tool) => ({
-      name: tool.name,
-      description: tool.description,
-      needsApproval: tool.needsApproval !== null,
-      idempotent: tool.idempotent,
-      timeoutMs: Number.isFinite(tool.timeoutMs) ? tool.timeoutMs : null,
-    })),
-    limits: Object.fromEntries(limits) as Record<string, number>,
-    criteria: criteria.list.map((c) => c.name),
-    errorPolicy: errorPolicy.toJSON(),
-    hooks: hookNames,
-    softLanding: definition.landingReserve,
-  };
-}
+const bound = (definition: AgentDefinition, deps: object): AgentDefinition => {
+  if (!isRecord(deps)) throw invalidOption('withDeps', deps, 'an object of dependencies');
+  return Object.freeze({ ...definition, deps: { ...definition.deps, ...deps } });
+};

@@ -40,7 +40,7 @@ const isFromUser = (message: Message | undefined): boolean =>
 const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
 /** One last word per run or resume, as the status says. */
-export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void {
+export function end(run: Run, before: AgentStatus = 'in_progress'): void {
   const { events, state } = run;
   const { status, stopReason, stepCount, usage, cost, lastContinuationOutcome: outcome } = state;
   const { event } = statusFacts(status, stopReason);
@@ -59,8 +59,7 @@ export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void
   if (event === null || !events.wants(event)) return;
   const outputText = events.redacted(state.outputText);
   const fields = {
-    status,
-    previousStatus,
+    previousStatus: before === 'paused' ? ('paused' as const) : ('in_progress' as const),
     stopReason,
     stepCount,
     usage,
@@ -68,7 +67,12 @@ export function end(run: Run, previousStatus: AgentStatus = 'in_progress'): void
     outcome,
     outputText,
   };
-  if (event === 'AgentFailed')
-    events.emit(event, { ...fields, error: state.currentStep?.errors.at(-1) ?? null });
-  else if (event === 'AgentFinished') events.emit(event, fields);
+  if (status === 'failed')
+    events.emit('AgentFailed', {
+      status,
+      ...fields,
+      error: state.currentStep?.errors.at(-1) ?? null,
+    });
+  else if (status === 'completed' || status === 'stopped')
+    events.emit('AgentFinished', { status, ...fields });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { GrantLimit } from '../continuation/grant-allowance.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { Redactor } from '../errors/redactor.ts';
-import type { Agent } from './agent.ts';
+import type { AnyAgent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { createAgent, partsOf } from './agent.ts';
 import { perform } from './agent-loop.ts';
@@ -39,7 +39,7 @@ export interface DurableAgent {
 }
 
 /** Undefined for what `createAgent` did not make. */
-export function durableAgent(agent: Agent): DurableAgent | undefined {
+export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
   const parts = partsOf(agent);
   if (!parts) return undefined;
   const { definition, bus } = parts;

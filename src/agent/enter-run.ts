@@ -12,7 +12,7 @@ import { boundAnswers, checkExecution } from './approvals.ts';
 import { closeStep, settle, resolveOutcome } from './evaluate-step.ts';
 import { checkAgentName } from './nested-agent.ts';
 import { reopen, startExecution, takeUp, takeUpInTime } from './open-run.ts';
-import { Run, type DurableOptions, type RunOptions } from './run.ts';
+import { Run, type DurableOptions } from './run.ts';
 import { StepDraft } from './step-draft.ts';
 
 /** A state, its JSON, or the text of a first message. */
@@ -30,7 +30,7 @@ export function openNew(
   definition: AgentDefinition,
   bus: EventBus,
   input: RunInput,
-  options: RunOptions & DurableOptions,
+  options: DurableOptions,
 ): Run {
   const state = stateOf(input, definition);
   checkAgentName(definition, state);

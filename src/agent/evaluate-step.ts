@@ -78,12 +78,12 @@ export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   const { redactor } = run;
   const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
   if (request) requestStop(run, request);
-  const outcome = criteria.evaluate(run.state, { now, redactor });
+  const outcome = criteria.evaluate(run.state, { now, redactor, deps: run.deps });
   if (!outcome.shouldContinue) return outcome;
   if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
   const reason = 'the deadline of the run was reached';
   requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
-  return criteria.evaluate(run.state, { now, redactor });
+  return criteria.evaluate(run.state, { now, redactor, deps: run.deps });
 }
 
 /** An agent that would go on does not where a limit of an agent above it is used up. */
@@ -136,7 +136,7 @@ export function settle(
   });
 }
 
-const pauseOf = (kind: string, now: number, reason: string): Pause => ({
+const pauseOf = (kind: Pause['kind'], now: number, reason: string): Pause => ({
   kind,
   at: isoTime(now),
   reason,

@@ -132,9 +132,10 @@ export class FamilyAccount {
   }
 
   #ask(more: Spending): readonly ContinuationEvaluation[] {
-    const { agent, redactor } = this.#run;
+    const { agent, redactor, deps } = this.#run;
+    const { criteria, landingReserve } = agent;
     const now = this.#run.now();
-    return agent.criteria.objections(this.#view(now, more), now, agent.landingReserve, redactor);
+    return criteria.objections(this.#view(now, more), now, landingReserve, redactor, deps);
   }
 
   /** The agent as it would be if everything inside had ended now. */

@@ -1,33 +1,33 @@
 import type { InferenceRequest, InferenceResponse } from '../inference/inference-driver.ts';
 import type { JsonObject } from '../json.ts';
 import type { ContinuationCriterion } from '../continuation/criterion.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { AllOf, AnyTool, Call, CallsOf, DepsOf } from '../tools/tool.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentStep } from './agent-step.ts';
 
-export interface HookContext {
+export interface HookContext<Deps = {}> {
   readonly agentId: string;
   readonly executionId: string;
   readonly signal: AbortSignal;
-  readonly deps: Record<string, unknown>;
+  readonly deps: Deps;
 }
 
 export type Next<Input, Output> = (input: Input) => Promise<Output>;
-type Around<Input, Output> = (
+type Around<Input, Output, Deps> = (
   input: Input,
   next: Next<Input, Output>,
-  context: HookContext,
+  context: HookContext<Deps>,
 ) => Promise<Output>;
 
-export interface ExecutionInput {
-  readonly state: AgentState;
+export interface ExecutionInput<Output = unknown> {
+  readonly state: AgentState<Output>;
 }
 export interface StepInput {
   readonly state: AgentState;
   readonly stepNumber: number;
   readonly attempt: number;
 }
-/** What a step came to, before it is judged. */
+/** What a step came to, before the criteria are evaluated. */
 export type StepReport = Pick<AgentStep, 'toolCalls' | 'errors' | 'usage' | 'finishReason'>;
 
 export interface ToolCallInput {
@@ -37,33 +37,82 @@ export interface ToolCallInput {
   readonly state: AgentState;
 }
 
-/** Code around the parts of a run. Hooks added first are outermost. An abort beats whatever a hook returns. */
-export interface Hook {
+/**
+ * Code around the parts of a run. `Deps` is what it needs, `Output` the output of the agents that it fits. Hooks added
+ * first are outermost. An abort takes precedence over what a hook returns.
+ */
+export interface Hook<Deps = {}, Output = unknown> {
   readonly name: string;
-  /** A throw ends the run with `error`. */
-  readonly aroundExecution?: Around<ExecutionInput, AgentState>;
+  /** A throw ends the run with `error`. Reads `Output` and never writes it, so that a general hook fits every agent. */
+  readonly aroundExecution?: (
+    input: ExecutionInput<Output>,
+    next: (input: ExecutionInput) => Promise<AgentState<Output>>,
+    context: HookContext<Deps>,
+  ) => Promise<AgentState>;
   /** A throw is a failed model call of type `unknown`. */
-  readonly aroundStep?: Around<StepInput, StepReport>;
+  readonly aroundStep?: Around<StepInput, StepReport, Deps>;
   /** A throw is a failed model call of type `unknown`. */
-  readonly aroundModelCall?: Around<InferenceRequest, InferenceResponse>;
+  readonly aroundModelCall?: Around<InferenceRequest, InferenceResponse, Deps>;
   /** Return `{ blocked: reason }` to keep the tool from running; a throw is that call's result. */
-  readonly aroundToolCall?: Around<ToolCallInput, unknown>;
+  readonly aroundToolCall?: Around<ToolCallInput, unknown, Deps>;
 }
 
-/** Tools, hooks, criteria and prompt that belong together. */
-export interface Capability {
+/** Any hook, whatever it needs and whichever output it reads. */
+export type AnyHook = Hook<never, never>;
+
+/** Hooks with needs of their own: the compiler reads the tuple of needs back from the list. */
+export type HookList<D extends readonly unknown[], Output> = {
+  readonly [K in keyof D]: Hook<D[K], Output>;
+};
+export type CriterionList<D extends readonly unknown[], Output> = {
+  readonly [K in keyof D]: ContinuationCriterion<AgentState<Output>, D[K]>;
+};
+
+/** Any capability, whatever it needs. */
+export interface AnyCapability {
   readonly name: string;
-  readonly tools?: readonly Tool[];
-  readonly hooks?: readonly Hook[];
-  readonly criteria?: readonly ContinuationCriterion<AgentState>[];
+  readonly tools?: readonly AnyTool[];
+  readonly hooks?: readonly AnyHook[];
+  readonly criteria?: readonly ContinuationCriterion<never, never>[];
   readonly systemPrompt?: string;
+  /** For the compiler alone. */
+  readonly '~needs'?: ((deps: never) => void) | undefined;
+  readonly '~call'?: Call | undefined;
+}
+
+/** Tools, hooks, criteria and a prompt that belong together. Make one with {@link defineCapability}. */
+export interface Capability<in Deps = {}, out C extends Call = Call> extends AnyCapability {
+  readonly '~needs'?: ((deps: Deps) => void) | undefined;
+  readonly '~call'?: C | undefined;
+}
+
+/** Gives a capability its type: what its tools, hooks and criteria need together, and the calls that it adds. */
+export function defineCapability<
+  const Tools extends readonly AnyTool[] = readonly [],
+  const HookDeps extends readonly unknown[] = readonly [],
+  const CriterionDeps extends readonly unknown[] = readonly [],
+>(capability: {
+  readonly name: string;
+  readonly systemPrompt?: string;
+  readonly tools?: Tools;
+  readonly hooks?: HookList<HookDeps, unknown>;
+  readonly criteria?: CriterionList<CriterionDeps, unknown>;
+}): Capability<
+  DepsOf<Tools[number]> & AllOf<HookDeps> & AllOf<CriterionDeps>,
+  CallsOf<Tools[number]>
+> {
+  return capability; // its members are checked where an agent takes it
 }
 
 export type HookPoint = 'aroundExecution' | 'aroundStep' | 'aroundModelCall' | 'aroundToolCall';
 
+/** Context of a run as the loop makes it: hooks know the type of their own dependencies. */
+type LoopContext = HookContext<Record<string, unknown>>;
+type LoopAround<Input, Output> = Around<Input, Output, Record<string, unknown>>;
+
 /** All hooks of one point as one function, or null so that nothing is paid without hooks. */
 export type Composed<Input, Output> =
-  | ((input: Input, inner: Next<Input, Output>, context: HookContext) => Promise<Output>)
+  | ((input: Input, inner: Next<Input, Output>, context: LoopContext) => Promise<Output>)
   | null;
 
 export interface ComposedHooks {
@@ -73,12 +122,15 @@ export interface ComposedHooks {
   readonly toolCall: Composed<ToolCallInput, unknown>;
 }
 
-export const composeHooks = (hooks: readonly Hook[]): ComposedHooks => ({
-  execution: compose(hooks, 'aroundExecution', (h) => h.aroundExecution),
-  step: compose(hooks, 'aroundStep', (h) => h.aroundStep),
-  modelCall: compose(hooks, 'aroundModelCall', (h) => h.aroundModelCall),
-  toolCall: compose(hooks, 'aroundToolCall', (h) => h.aroundToolCall),
-});
+export function composeHooks(given: readonly AnyHook[]): ComposedHooks {
+  const hooks = given as readonly Hook<Record<string, unknown>>[]; // the caller of a run gives what they need
+  return {
+    execution: compose(hooks, 'aroundExecution', (h) => h.aroundExecution),
+    step: compose(hooks, 'aroundStep', (h) => h.aroundStep),
+    modelCall: compose(hooks, 'aroundModelCall', (h) => h.aroundModelCall),
+    toolCall: compose(hooks, 'aroundToolCall', (h) => h.aroundToolCall),
+  };
+}
 
 /** What a hook threw, with its name: the records say whose code it was. */
 export class HookFailure extends Error {
@@ -92,9 +144,9 @@ export class HookFailure extends Error {
 }
 
 function compose<Input, Output>(
-  hooks: readonly Hook[],
+  hooks: readonly Hook<Record<string, unknown>>[],
   point: HookPoint,
-  pick: (hook: Hook) => Around<Input, Output> | undefined,
+  pick: (hook: Hook<Record<string, unknown>>) => LoopAround<Input, Output> | undefined,
 ): Composed<Input, Output> {
   const layers = hooks.flatMap((hook) => {
     const around = pick(hook);

@@ -1,6 +1,6 @@
 import type { EventOutlet } from '../events/event-outlet.ts';
 import type { Message } from '../messages/message.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentState } from './agent-state.ts';
 
@@ -28,7 +28,7 @@ export interface Journal extends EventOutlet {
    */
   confirm(): Promise<void> | undefined;
   /** Before a tool begins. The checkpoint is given where the step, as it is, was not written down yet. */
-  start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void>;
+  start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void>;
   /** What became of a call; written down soon, at the latest with the step. The checkpoint as with `start`. */
   finish(result: ToolResult, tool: string, checkpoint: Checkpoint | null): void;
   /** The last word of a run, with its state: a pause is heard of only after it was written down. */

@@ -61,8 +61,8 @@ export class ModelAnswer {
 
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
     const iterator = chunks[Symbol.asyncIterator]();
-    const { tools } = this.#run.agent;
-    this.#hold = tools.size > 0 ? new LeakFilter() : null;
+    const { toolNameSet } = this.#run.offered;
+    this.#hold = toolNameSet.size > 0 ? new LeakFilter() : null;
     const pump = async (): Promise<InferenceResponse> => {
       for (;;) {
         const next = await iterator.next();
@@ -179,13 +179,13 @@ export class ModelAnswer {
 
   /** The content to keep; also decides what becomes of text that was held back. */
   #guarded(content: string, calls: readonly ReadCall[]): string {
-    const { tools, toolNameSet } = this.#run.agent;
+    const { toolNameSet } = this.#run.offered;
     const draft = this.#draft;
     if (isCallLeak(content, calls)) {
       draft.notes.push('contentLeakDropped');
       return '';
     }
-    if (calls.length === 0 && tools.size > 0 && looksLikeToolCall(content, toolNameSet))
+    if (calls.length === 0 && toolNameSet.size > 0 && looksLikeToolCall(content, toolNameSet))
       draft.notes.push('looksLikeToolCall');
     if (draft.shown === '' && this.#run.events.wants('StreamChunk')) this.#show(content);
     else if (this.#hold) this.#show(this.#hold.release());

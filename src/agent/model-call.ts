@@ -38,13 +38,13 @@ export const isMisuse = (thrown: unknown): boolean =>
   AgentError.is(thrown) && thrown.code !== 'model_call_failed';
 
 function requestFor(run: Run, draft: StepDraft): InferenceRequest {
-  const { agent } = run;
+  const { agent, offered } = run;
   const { systemPrompt, response } = agent;
   return {
     system: agent.budgetNote ? withBudgetNote(run, systemPrompt) : systemPrompt,
     messages: run.state.messages,
-    tools: agent.toolSchemas,
-    toolChoice: draft.softLanding === null ? agent.toolChoice : 'none',
+    tools: offered.toolSchemas,
+    toolChoice: draft.softLanding === null ? offered.toolChoice : 'none',
     responseFormat: response?.format ?? null,
   };
 }

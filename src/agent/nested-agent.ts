@@ -5,9 +5,8 @@ import { toJsonValue } from '../json.ts';
 import { Message } from '../messages/message.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { EventBus } from '../events/event-bus.ts';
-import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
-import type { AnySchema, JsonSchema } from '../tools/schema.ts';
-import type { Tool } from '../tools/tool.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { perform } from './agent-loop.ts';
 import { AgentState } from './agent-state.ts';
@@ -27,21 +26,27 @@ interface Nested {
   readonly bus: EventBus;
 }
 
-export interface AsToolOptions extends Pick<ToolSpec<AnySchema, unknown>, 'needsApproval'> {
-  readonly name: string;
+export interface AsToolOptions<Name extends string = string> {
+  readonly name: Name;
   readonly description: string;
+  readonly needsApproval?: boolean | ((args: AgentArgs) => boolean | Promise<boolean>);
   readonly maxResultChars?: number;
 }
 
-const parameters: JsonSchema = {
+/** The arguments of a call of an agent. */
+export interface AgentArgs {
+  readonly input: string;
+}
+
+const parameters = {
   type: 'object',
   properties: { input: { type: 'string', description: 'What the agent should do, in full.' } },
   required: ['input'],
   additionalProperties: false,
-};
+} as const;
 
 /** The agent as a tool of another one: the model hands it a task, and gets its answer. */
-export function agentAsTool({ definition, bus }: Nested, options: AsToolOptions): Tool {
+export function agentAsTool({ definition, bus }: Nested, options: AsToolOptions): AnyTool {
   const tool = defineTool({ ...options, parameters, execute: () => null });
   const agent: Nested = { definition: withoutTimeLimits(definition), bus };
   return Object.freeze({ ...tool, timeoutMs: Number.POSITIVE_INFINITY, agent });
@@ -53,7 +58,7 @@ function withoutTimeLimits(definition: AgentDefinition): AgentDefinition {
   return Object.freeze({ ...definition, criteria: ContinuationCriteria.from(...criteria) });
 }
 
-export const definitionOf = (tool: Tool): AgentDefinition => (tool.agent as Nested).definition;
+export const definitionOf = (tool: AnyTool): AgentDefinition => (tool.agent as Nested).definition;
 
 /** A call that cannot go on before a person answers; holds the agent's state. */
 export class NestedPause {
@@ -68,7 +73,7 @@ export async function runNested(
   parent: Run,
   draft: StepDraft,
   call: ToolCall,
-  tool: Tool,
+  tool: AnyTool,
   args: unknown,
 ): Promise<unknown> {
   if (parent.depth + 1 >= MAX_DEPTH)
@@ -95,7 +100,7 @@ function runChild(child: Run, paused: AgentState | undefined): Promise<AgentStat
 }
 
 function firstState(parent: Run, args: unknown): AgentState {
-  const { input } = args as { readonly input: string }; // checked against the schema above
+  const { input } = args as AgentArgs; // checked against the schema above
   const now = parent.now();
   return AgentState.empty({ now })
     .with({ parentAgentId: parent.state.agentId, metadata: parent.state.metadata })

@@ -130,7 +130,7 @@ function missingGrants(
     if (evaluation.decision === 'forbid' && kinds.some((kind) => grant[kind] === undefined))
       note(evaluation);
   }
-  const now = run.agent.criteria.evaluate(run.state, { now: run.now() });
+  const now = run.agent.criteria.evaluate(run.state, { now: run.now(), deps: run.deps });
   for (const evaluation of now.evaluations) if (evaluation.decision === 'forbid') note(evaluation);
   return [...missing.values()];
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import type { AgentStream } from './agent.ts';
 import type { AfterStep } from './agent-loop.ts';
 import type { AgentState } from './agent-state.ts';
-import type { Run, RunOptions } from './run.ts';
+import type { Run, DurableOptions } from './run.ts';
 
 /** Runs the loop one step at a time: each step waits until the caller asks for the next state. */
 export async function* handover(
@@ -42,8 +42,8 @@ export async function* handover(
 
 /** Turns a run into a list of events that can be read while it grows. */
 export function eventStream(
-  options: RunOptions,
-  start: (options: RunOptions) => Promise<AgentState>,
+  options: DurableOptions,
+  start: (options: DurableOptions) => Promise<AgentState>,
 ): AgentStream {
   const queue: AgentEvent[] = [];
   const abort = new AbortController();

@@ -18,26 +18,36 @@ import { noAnswers, readAnswers, type Answers, type Approvals } from './approval
 import type { FamilyAccount } from './family-account.ts';
 import type { HookContext } from './hooks.ts';
 import type { Journal } from './journal.ts';
+import { offeredTools, type OfferedTools } from './offered-tools.ts';
 
-/** Options of every way to run an agent. */
-export interface RunOptions {
+/** Options of every way to run an agent. Without the names of its tools they fit every agent. */
+export interface RunOptions<ToolName extends string = never> {
   readonly executionId?: string;
   readonly signal?: AbortSignal;
-  /** Hears every event of this run, nested agents included. */
+  /** Gets every event of this run, nested agents included. */
   readonly wiretap?: EventListener;
-  /** Live things for tools and hooks: connections, clients. Never stored. */
-  readonly deps?: Record<string, unknown>;
+  /** The tools that the model is shown in this run. Default: all. A call of any other tool is not run. */
+  readonly activeTools?: readonly ToolName[];
 }
 
-export interface ResumeOptions extends RunOptions {
+export interface ResumeOptions<ToolName extends string = never> extends RunOptions<ToolName> {
   readonly approvals?: Approvals;
   readonly grant?: Grants;
   /** Who gives the grant and the answers, for `execution.grantLog` and the results of those calls. */
   readonly by?: string;
 }
 
+/**
+ * The options of a call, with `deps` exactly where the agent needs some. `deps` are dependencies of tools, hooks and
+ * criteria, such as connections and clients; they are never stored.
+ */
+export type WithDeps<Options, Deps> = {} extends Deps
+  ? [options?: Options & { readonly deps?: Deps }]
+  : [options: Options & { readonly deps: Deps }];
+
 /** What a session adds. */
-export interface DurableOptions extends ResumeOptions {
+export interface DurableOptions extends ResumeOptions<string> {
+  readonly deps?: Readonly<Record<string, unknown>>;
   readonly journal?: Journal;
   /** Answers that were stored with who gave them; in place of `approvals`. */
   readonly answers?: Answers;
@@ -54,7 +64,8 @@ export class Run implements CallFrame {
   /** Of a nested agent: its own and its parent's, whose listeners hear it too. */
   readonly redactor: Redactor;
   readonly cancellation: Cancellation;
-  readonly deps: Record<string, unknown>;
+  readonly deps: Readonly<Record<string, unknown>>;
+  readonly offered: OfferedTools;
   /** People's answers to calls that wait, by call id; bound to their calls before the run goes on. */
   answers: Answers;
   /** Null unless a session keeps the run. */
@@ -103,7 +114,8 @@ export class Run implements CallFrame {
     this.previousStatus = state.status;
     this.previousStopReason = state.stopReason;
     this.messagesBefore = state.execution.id === '' ? 0 : state.execution.firstMessage + 1;
-    this.deps = options.deps ?? parent?.deps ?? {};
+    this.deps = depsOf(agent, options.deps ?? parent?.deps ?? {});
+    this.offered = offeredTools(agent, options.activeTools);
     this.answers = parent?.answers ?? options.answers ?? this.#answersIn(options);
     this.journal = options.journal ?? null;
     this.cancellation = parent?.cancellation ?? new Cancellation();
@@ -159,7 +171,7 @@ export class Run implements CallFrame {
     });
   }
 
-  get hookContext(): HookContext {
+  get hookContext(): HookContext<Readonly<Record<string, unknown>>> {
     const { cancellation, deps, state } = this;
     return {
       agentId: state.agentId,
@@ -174,7 +186,7 @@ export class Run implements CallFrame {
   /** Cuts hanging work when the first time limit is reached. A nested agent is bound by its root's deadline. */
   watchDeadline(now: number): void {
     if (this.parent) return;
-    this.#dueAt = now + this.agent.criteria.remainingMs(this.state, now);
+    this.#dueAt = now + this.agent.criteria.remainingMs(this.state, now, this.deps);
     if (this.#dueAt < this.#timerDueAt) this.#arm(now);
   }
 
@@ -210,6 +222,10 @@ export class Run implements CallFrame {
     this.#unlinkSignal = () => signal.removeEventListener('abort', cancel);
   }
 }
+
+/** What an agent was bound to is of the type that it needs; what comes from outside may belong to others. */
+const depsOf = ({ deps }: AgentDefinition, given: Run['deps']): Run['deps'] =>
+  deps === null ? given : { ...given, ...deps };
 
 /** What an open execution has written down is not in the future, whichever machine continues it. */
 function timeOf({ clock }: AgentDefinition, state: AgentState, parent: Run | null): () => number {

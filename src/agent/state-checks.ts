@@ -1,6 +1,6 @@
 import { show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
-import { agentStatuses } from './agent-status.ts';
+import { agentStatuses, pauseKinds } from './agent-status.ts';
 import {
   brokenState,
   fields,
@@ -159,6 +159,12 @@ function pauseProblem(pause: unknown): Problem | null {
   const isApproval = (item: unknown) => recordProblem(item, approvalFields);
   return (
     recordProblem(pause, pauseFields) ??
+    pauseKindProblem(fieldOf(pause, 'kind')) ??
     within('.pendingApprovals', listProblem(fieldOf(pause, 'pendingApprovals') ?? [], isApproval))
   );
 }
+
+const pauseKindProblem = (kind: unknown): Problem | null =>
+  pauseKinds.some((known) => known === kind)
+    ? null
+    : { at: '.kind', seen: kind, expected: `one of ${pauseKinds.join(', ')}` };

@@ -186,6 +186,10 @@ const brokenDocuments: readonly (readonly [document: unknown, says: string])[] =
     { ...sound, unfinishedStep: { ...step, children: { c: { version: 1 } } } },
     'agentId is undefined, expected a string',
   ],
+  [
+    { ...sound, pause: { kind: 'aproval', at: '' } },
+    'pause.kind is "aproval", expected one of approval, requested, handover, fork',
+  ],
   [{ ...sound, pause: { kind: 'approval' } }, 'pause.at is undefined, expected a string'],
   [
     { ...sound, pause: { kind: 'approval', at: '', pendingApprovals: [{}] } },

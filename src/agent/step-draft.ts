@@ -96,7 +96,7 @@ export class StepDraft {
     if (agent.landingReserve && execution.answeredSteps > 0) {
       // a failed landing is tried again as one, unless a grant has settled it
       const mark = retried && retried.number > execution.handledStep && retried.softLanding;
-      softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve);
+      softLanding = mark || agent.criteria.landing(state, beganAt, agent.landingReserve, run.deps);
     }
     return new StepDraft({
       number: execution.stepCount + 1,

@@ -6,7 +6,7 @@ import { isRecord, sameJson, toJsonValue, type JsonObject, type JsonValue } from
 import type { ToolCall } from '../messages/tool-call.ts';
 import { argsHash, argumentsIn } from '../tools/arguments.ts';
 import { callTool, ToolTimeout } from '../tools/call-tool.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import {
   recordedValue,
   resultText,
@@ -68,7 +68,7 @@ export class ToolCallRunner {
     return edited;
   }
 
-  run(tool: Tool, args: JsonObject, checked: unknown): Promise<void> {
+  run(tool: AnyTool, args: JsonObject, checked: unknown): Promise<void> {
     const { events, agent, cancellation } = this.#run;
     // a call beside this one, or its own check, may have ended the run: the call is sealed with the step
     if (cancellation.cause) return Promise.resolve();
@@ -89,7 +89,7 @@ export class ToolCallRunner {
 
   async #insideHooks(
     toolCall: NonNullable<ComposedHooks['toolCall']>,
-    tool: Tool,
+    tool: AnyTool,
     args: JsonObject,
     checked: unknown,
   ): Promise<void> {
@@ -122,7 +122,7 @@ export class ToolCallRunner {
 
   /** Arguments that a hook changed are checked like those of a model; an answer for others does not count for them. */
   async #invokeGiven(
-    tool: Tool,
+    tool: AnyTool,
     given: JsonObject,
     args: JsonObject,
     checked: unknown,
@@ -140,14 +140,14 @@ export class ToolCallRunner {
     return this.#invoke(tool, again.value);
   }
 
-  #invoke(tool: Tool, checked: unknown): Promise<unknown> {
+  #invoke(tool: AnyTool, checked: unknown): Promise<unknown> {
     const run = this.#run;
     const { cause } = run.cancellation;
     if (cause) return Promise.reject(new Cancelled(cause));
     return run.journal === null ? this.#call(tool, checked) : this.#callJournaled(tool, checked);
   }
 
-  async #callJournaled(tool: Tool, checked: unknown): Promise<unknown> {
+  async #callJournaled(tool: AnyTool, checked: unknown): Promise<unknown> {
     const { journal } = this.#run;
     const draft = this.#draft;
     // an agent that goes on was started before
@@ -167,14 +167,14 @@ export class ToolCallRunner {
     return checkpointOf(this.#run, draft);
   }
 
-  #call(tool: Tool, checked: unknown): Promise<unknown> {
+  #call(tool: AnyTool, checked: unknown): Promise<unknown> {
     const run = this.#run;
     this.#hasRun = true;
     if (tool.agent !== undefined) return this.#nested(tool, checked);
     return callTool(tool, checked, this.call.id, run);
   }
 
-  async #nested(tool: Tool, checked: unknown): Promise<unknown> {
+  async #nested(tool: AnyTool, checked: unknown): Promise<unknown> {
     const returned = await runNested(this.#run, this.#draft, this.call, tool, checked);
     this.#paused = returned instanceof NestedPause ? returned : null;
     return returned;
@@ -188,7 +188,7 @@ export class ToolCallRunner {
     return this.#paused !== null;
   }
 
-  #finish(tool: Tool, returned: unknown): void {
+  #finish(tool: AnyTool, returned: unknown): void {
     if (this.#keepChild()) return;
     // an agent that was cut off with this run has no answer: its call is sealed like any other
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
@@ -197,7 +197,7 @@ export class ToolCallRunner {
     this.close('ok', value);
   }
 
-  #caught(tool: Tool, error: unknown): void {
+  #caught(tool: AnyTool, error: unknown): void {
     if (this.#run.journal?.failure) throw this.#run.journal.failure;
     // a plain tool may throw what it likes, our own errors included; only a script that ran out is the test's mistake
     if (isMisuse(error) && (tool.agent !== undefined || AgentError.is(error, 'script_exhausted')))
@@ -281,7 +281,7 @@ class MissingApproval extends Error {
 }
 
 /** Whether a person has to be asked. */
-export const needsApproval = (run: Run, tool: Tool, args: unknown): Promise<boolean> =>
+export const needsApproval = (run: Run, tool: AnyTool, args: unknown): Promise<boolean> =>
   run.cancellation.race(Promise.resolve(tool.needsApproval?.(args) ?? false));
 
 export const badArguments = (name: string, message: string): string =>

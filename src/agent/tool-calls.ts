@@ -36,7 +36,8 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   if (problem !== undefined) return runner.reject('bad_arguments', problem);
   const tool = run.agent.tools.get(call.name);
   if (isLost(run, call)) return runner.reportLost();
-  if (!tool) return runner.reject('unknown_tool', unknownTool(call.name, run.agent.toolNames));
+  if (!tool || !wasOffered(run, draft, call))
+    return runner.reject('unknown_tool', unknownTool(call.name, run.offered.toolNames));
   if (draft.children?.has(call.id)) return await runner.run(tool, call.args, undefined);
   const answer = draft.announced.size > 0 ? run.answers.get(call.id) : undefined;
   if (answer && 'deny' in answer) {
@@ -69,6 +70,10 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
   }
   await runner.run(tool, args, ready);
 }
+
+/** A step that was reopened was answered in an earlier run, which may have offered other tools. */
+const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall): boolean =>
+  counted !== null || offered.toolNameSet.has(name);
 
 /** Begun by a process that died, and not to be begun again; an agent goes on where its own journal ends. */
 function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {

@@ -44,7 +44,7 @@ export const ended = (
 ): Payload<'agent.status'> => {
   const { status, stopReason, stepCount, outcome, outputText } = event;
   return {
-    status: statusFacts(status as AgentStatus, stopReason).broadcast,
+    status: statusFacts(status, stopReason).broadcast,
     previous_status: broadcastOf(event.previousStatus ?? 'in_progress'),
     step_count: stepCount,
     stop_reason: stopReason,

@@ -1,4 +1,4 @@
-import { partsOf, type Agent } from '../agent/agent.ts';
+import { partsOf, type AnyAgent } from '../agent/agent.ts';
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 import type { AgentEntry } from '../server/agent-entry.ts';
@@ -57,7 +57,7 @@ export function checkedConfig(value: unknown, file: string): OnwardConfig {
 
 type Wrong = (seen: unknown, expected: string) => AgentError;
 
-function agentIn(entry: unknown, wrong: Wrong): Agent {
+function agentIn(entry: unknown, wrong: Wrong): AnyAgent {
   const agent = isRecord(entry) && 'agent' in entry ? entry['agent'] : entry;
   if (!isAgentShape(agent))
     throw wrong(entry, 'what createAgent() or build() returns, or { agent, title?, ... } with it');
@@ -70,7 +70,7 @@ function agentIn(entry: unknown, wrong: Wrong): Agent {
   return agent;
 }
 
-const isAgentShape = (value: unknown): value is Agent =>
+const isAgentShape = (value: unknown): value is AnyAgent =>
   isRecord(value) && typeof value['run'] === 'function' && typeof value['describe'] === 'function';
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentEntry } from '../server/agent-entry.ts';
 import type { SessionRuntimeOptions } from '../sessions/session-options.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
@@ -8,7 +8,7 @@ export interface OnwardConfig {
   /** Shown in the console. Default: the name of the folder. */
   readonly name?: string;
   /** The first is the default of `onward run`. */
-  readonly agents: readonly (Agent | AgentEntry)[];
+  readonly agents: readonly (AnyAgent | AgentEntry)[];
   /** Where sessions live: a path of a SQLite file, or a store. Default: `.onward/sessions.db`. */
   readonly store?: string | SessionStore;
   /** Default 4111. */

@@ -111,7 +111,7 @@ describe('ContinuationCriteria.evaluate', () => {
     const granted = runView({ execution: { grants: { steps: 2 } } });
     ContinuationCriteria.from(limit, ...ordinary).evaluate(granted, { now });
     ContinuationCriteria.from(...ordinary.toReversed(), limit).evaluate(granted, { now });
-    const context = { workPending, grants: { steps: 2 }, now };
+    const context = { workPending, grants: { steps: 2 }, now, deps: {} };
     expect(seen).toEqual([context, context]);
   });
 

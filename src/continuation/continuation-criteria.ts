@@ -12,13 +12,13 @@ import { forbidOrder, StopReason } from './stop-reason.ts';
 
 /** All voices of an agent. Asks every one of them, always: a stop is explained by all, not by the first. */
 export class ContinuationCriteria<S extends RunView = RunView> {
-  readonly #criteria: readonly ContinuationCriterion<S>[];
+  readonly #criteria: readonly ContinuationCriterion<S, never>[];
   /** Sorted out once: what is asked every step must not be searched for every step. */
   readonly #isLimit: readonly boolean[];
-  readonly #timed: readonly ContinuationCriterion<S>[];
-  readonly #shared: readonly ContinuationCriterion<S>[];
+  readonly #timed: readonly ContinuationCriterion<S, never>[];
+  readonly #shared: readonly ContinuationCriterion<S, never>[];
 
-  private constructor(criteria: readonly ContinuationCriterion<S>[]) {
+  private constructor(criteria: readonly ContinuationCriterion<S, never>[]) {
     for (const criterion of criteria)
       if (typeof criterion?.evaluate !== 'function' || typeof criterion.name !== 'string')
         throw invalidOption('ContinuationCriteria', criterion, 'criteria of { name, evaluate }');
@@ -29,16 +29,16 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   }
 
   static from<S extends RunView = RunView>(
-    ...criteria: readonly ContinuationCriterion<S>[]
+    ...criteria: readonly ContinuationCriterion<S, never>[]
   ): ContinuationCriteria<S> {
     return new ContinuationCriteria(criteria);
   }
 
-  with(...more: readonly ContinuationCriterion<S>[]): ContinuationCriteria<S> {
+  with(...more: readonly ContinuationCriterion<S, never>[]): ContinuationCriteria<S> {
     return new ContinuationCriteria([...this.#criteria, ...more]);
   }
 
-  get list(): readonly ContinuationCriterion<S>[] {
+  get list(): readonly ContinuationCriterion<S, never>[] {
     return this.#criteria;
   }
 
@@ -48,29 +48,31 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     {
       now = systemClock.now(),
       redactor = defaultRedactor,
-    }: { readonly now?: number; readonly redactor?: Redactor } = {},
+      deps = noDeps,
+    }: { readonly now?: number; readonly redactor?: Redactor; readonly deps?: object } = {},
   ): ContinuationOutcome {
     const criteria = this.#criteria;
     const isLimit = this.#isLimit;
     const evaluations = new Array<ContinuationEvaluation>(criteria.length);
-    const first = contextOf(state, now, false);
+    const first = contextOf(state, now, false, deps);
     const { grants } = first;
     let strongest: ContinuationDecision = 'allow';
     for (let i = 0; i < criteria.length; i++) {
       if (isLimit[i]) continue;
-      const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
+      const criterion = criteria[i] as ContinuationCriterion<S, never>; // i is below the length
       const evaluation = ask(criterion, state, first, redactor);
       evaluations[i] = evaluation;
       if (outranks(evaluation.decision, strongest)) strongest = evaluation.decision;
     }
-    const second: CriterionContext = {
+    const second: CriterionContext<never> = {
       workPending: strongest === 'request' || strongest === 'allow',
       grants,
       now,
+      deps: first.deps,
     };
     for (let i = 0; i < criteria.length; i++) {
       if (!isLimit[i]) continue;
-      const criterion = criteria[i] as ContinuationCriterion<S>; // i is below the length
+      const criterion = criteria[i] as ContinuationCriterion<S, never>; // i is below the length
       evaluations[i] = ask(criterion, state, second, redactor);
     }
     return ContinuationOutcome.resolve(evaluations);
@@ -84,13 +86,13 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   }
 
   /** Name of the limit whose last allowed step comes next, by the order of stop reasons; null if none. */
-  landing(state: S, now: number, reserve: LandingReserve): string | null {
-    const context = contextOf(state, now, true);
+  landing(state: S, now: number, reserve: LandingReserve, deps: object = noDeps): string | null {
+    const context = contextOf(state, now, true, deps);
     const due = this.#criteria.filter(
       (c) => quietly(() => c.landsNext?.(state, context, reserve)) === true,
     );
     if (due.length < 2) return due[0]?.name ?? null;
-    const rank = (c: ContinuationCriterion<S>): number =>
+    const rank = (c: ContinuationCriterion<S, never>): number =>
       forbidOrder.indexOf(c.stopReason ?? StopReason.GuardForbade);
     return due.reduce((best, c) => (rank(c) < rank(best) ? c : best)).name;
   }
@@ -104,8 +106,9 @@ export class ContinuationCriteria<S extends RunView = RunView> {
     now: number,
     reserve: LandingReserve | null,
     redactor: Redactor = defaultRedactor,
+    deps: object = noDeps,
   ): readonly ContinuationEvaluation[] {
-    const context = contextOf(state, now, true);
+    const context = contextOf(state, now, true, deps);
     return this.#shared.flatMap((criterion) => {
       const { remainingMs, landsNext, stopReason } = criterion;
       const said = ask(criterion, state, context, redactor);
@@ -117,16 +120,16 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   }
 
   /** What each limit has used of its budget, in words: "3 of 20 steps". */
-  budget(state: S, now: number): readonly string[] {
-    const context = contextOf(state, now, false);
+  budget(state: S, now: number, deps: object = noDeps): readonly string[] {
+    const context = contextOf(state, now, false, deps);
     return this.#criteria
       .filter((c) => c.kind === 'limit')
       .map((c) => ask(c, state, context).reason);
   }
 
   /** Milliseconds until the first time limit must cut a hanging call; Infinity without one. */
-  remainingMs(state: S, now: number): number {
-    const context = contextOf(state, now, true);
+  remainingMs(state: S, now: number, deps: object = noDeps): number {
+    const context = contextOf(state, now, true, deps);
     let least = Number.POSITIVE_INFINITY;
     for (const criterion of this.#timed) {
       const left = quietly(() => criterion.remainingMs?.(state, context));
@@ -136,9 +139,17 @@ export class ContinuationCriteria<S extends RunView = RunView> {
   }
 }
 
-function contextOf(state: RunView, now: number, workPending: boolean): CriterionContext {
+const noDeps: object = Object.freeze({});
+
+/** Each criterion knows the type of its own dependencies; the caller of a run gives them all. */
+function contextOf(
+  state: RunView,
+  now: number,
+  workPending: boolean,
+  deps: object,
+): CriterionContext<never> {
   checkRunView(state);
-  return { workPending, grants: state.execution.grants, now };
+  return { workPending, grants: state.execution.grants, now, deps: deps as never };
 }
 
 /** A criterion that throws here is heard in its verdict; it must not end the run. */
@@ -155,9 +166,9 @@ const outranks = (a: ContinuationDecision, b: ContinuationDecision): boolean =>
   (a === 'forbid' || (a === 'request' && b !== 'forbid') || (a === 'stop' && b === 'allow'));
 
 function ask<S>(
-  criterion: ContinuationCriterion<S>,
+  criterion: ContinuationCriterion<S, never>,
   state: S,
-  context: CriterionContext,
+  context: CriterionContext<never>,
   redactor: Redactor = defaultRedactor,
 ): ContinuationEvaluation {
   try {

@@ -4,13 +4,15 @@ import type { GrantKind, Grants } from './grants.ts';
 import type { RunView } from './run-view.ts';
 import type { StopReason } from './stop-reason.ts';
 
-export interface CriterionContext {
+export interface CriterionContext<Deps = {}> {
   /** Whether the run would go on if no limit objected; known to criteria of kind `limit`, false for others. */
   readonly workPending: boolean;
   /** What has been granted to this execution on top of its limits. */
   readonly grants: Grants;
   /** Milliseconds since the epoch, from the agent's clock. */
   readonly now: number;
+  /** Dependencies given to `run()`. */
+  readonly deps: Deps;
 }
 
 /** How much of a budget a soft landing keeps back for the last answer. */
@@ -24,11 +26,11 @@ export type CriterionAnswer =
   | (Omit<ContinuationEvaluation, 'criterion' | 'context'> & Partial<ContinuationEvaluation>);
 
 /** One voice in the decision to go on. Synchronous, and a function of what it is given. */
-export interface ContinuationCriterion<S = RunView> {
+export interface ContinuationCriterion<S = RunView, Deps = {}> {
   readonly name: string;
   /** A `limit` is asked in the second round, when it is known whether work is pending. */
   readonly kind?: 'limit';
-  evaluate(state: S, context: CriterionContext): CriterionAnswer;
+  readonly evaluate: (state: S, context: CriterionContext<Deps>) => CriterionAnswer;
   /** The reason a limit stops with. */
   readonly stopReason?: StopReason;
   /** Counts what the agent does by itself: other limits bind the agents behind its calls as well. */
@@ -40,7 +42,7 @@ export interface ContinuationCriterion<S = RunView> {
   /** The kind of grant that raises it; limits that no grant raises have none. */
   readonly grant?: GrantKind;
   /** For soft landing: whether the next step is the last one that this limit has room for. */
-  landsNext?: (state: S, context: CriterionContext, reserve: LandingReserve) => boolean;
+  landsNext?: (state: S, context: CriterionContext<Deps>, reserve: LandingReserve) => boolean;
   /** For time limits: milliseconds until a hanging call has to be cut. */
-  remainingMs?: (state: S, context: CriterionContext) => number;
+  remainingMs?: (state: S, context: CriterionContext<Deps>) => number;
 }

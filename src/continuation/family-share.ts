@@ -64,7 +64,7 @@ const MOST_NAMED = 3;
 
 /** Who has used most, the largest first; what the smaller ones have used is one entry without a name. */
 export function spendersOf(
-  shares: readonly FamilyShare[] = noShares,
+  shares: readonly FamilyShare[] | undefined = noShares,
   amountOf: (share: FamilyShare) => number | null,
 ): readonly Spender[] {
   const all = shares

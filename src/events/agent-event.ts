@@ -1,4 +1,5 @@
 import type { ContinuationOutcome } from '../continuation/outcome.ts';
+import type { AgentStatus, PauseKind } from '../continuation/run-status.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
@@ -38,7 +39,7 @@ interface EventFields {
     readonly agentName: string;
     readonly resumed: boolean;
     /** What the run was before: `pending`, `paused`, or how it had ended before a grant. */
-    readonly previousStatus: string;
+    readonly previousStatus: AgentStatus;
     readonly previousStopReason: StopReason | null;
     readonly messageCount: number;
     /** More than 0 where it continues. */
@@ -137,22 +138,22 @@ interface EventFields {
     readonly stepNumber: number;
     readonly outcome: ContinuationOutcome;
   };
-  readonly AgentStateUpdated: { readonly status: string; readonly stepCount: number };
+  readonly AgentStateUpdated: { readonly status: AgentStatus; readonly stepCount: number };
   readonly AgentPaused: {
-    readonly kind: string;
+    readonly kind: PauseKind;
     /** The reason given with the pause request. */
     readonly reason: string | null;
     readonly pendingApprovals: readonly PendingApproval[];
     readonly stepCount: number;
   };
-  readonly AgentFinished: EndFields;
-  readonly AgentFailed: EndFields & { readonly error: ErrorRecord | null };
+  readonly AgentFinished: EndFields<'completed' | 'stopped'>;
+  readonly AgentFailed: EndFields<'failed'> & { readonly error: ErrorRecord | null };
 }
 
-interface EndFields {
-  readonly status: string;
-  /** `in_progress`, or `paused` where a run was ended that waited. */
-  readonly previousStatus: string;
+interface EndFields<Status extends AgentStatus> {
+  readonly status: Status;
+  /** `paused` where a run was ended that waited. */
+  readonly previousStatus: 'in_progress' | 'paused';
   readonly stopReason: StopReason | null;
   readonly stepCount: number;
   readonly usage: Usage;

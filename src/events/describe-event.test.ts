@@ -27,7 +27,7 @@ const stops = ContinuationOutcome.resolve([
   },
 ]);
 const ended = {
-  previousStatus: 'in_progress',
+  previousStatus: 'in_progress' as const,
   stepCount: 3,
   usage,
   cost: null,

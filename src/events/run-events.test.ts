@@ -7,7 +7,7 @@ import { RunEvents, type RunEventsOptions } from './run-events.ts';
 const started = {
   agentName: 'a',
   resumed: false,
-  previousStatus: 'pending',
+  previousStatus: 'pending' as const,
   previousStopReason: null,
   messageCount: 1,
   stepCount: 0,

@@ -7,7 +7,11 @@ import type { Usage } from './usage.ts';
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error';
 
 /** `none` forbids tools, `required` asks for one, `{ tool }` for a certain one. */
-export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
+export type ToolChoice<Name extends string = string> =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { readonly tool: Name };
 
 export interface ResponseFormat {
   readonly name: string;

@@ -1,8 +1,8 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 
 /** An agent with what people should read about it. */
 export interface AgentEntry {
-  readonly agent: Agent;
+  readonly agent: AnyAgent;
   /** Default: the agent's name. */
   readonly title?: string;
   readonly description?: string;

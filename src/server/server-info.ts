@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 import { defaultRedactor } from '../errors/redactor.ts';
 import type { AgentEntry } from './agent-entry.ts';
 import type { AgentInfo, ServerInfo } from './api.ts';
@@ -8,13 +8,13 @@ import { version } from './version.ts';
 export function serverInfo(options: {
   readonly name?: string;
   readonly store?: string;
-  readonly agents?: readonly (Agent | AgentEntry)[];
+  readonly agents?: readonly (AnyAgent | AgentEntry)[];
 }): Omit<ServerInfo, 'owner'> {
   const { name = 'onward', store = null, agents = [] } = options;
   return defaultRedactor.value({ name, version, store, agents: agents.map(agentInfo) });
 }
 
-function agentInfo(given: Agent | AgentEntry): AgentInfo {
+function agentInfo(given: AnyAgent | AgentEntry): AgentInfo {
   const entry: AgentEntry = 'agent' in given ? given : { agent: given };
   const { name, driver, tools, limits } = entry.agent.describe();
   return {

@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 import type { BroadcastSettings } from '../broadcasting/broadcast-config.ts';
 import type { OwnerHook } from '../broadcasting/sse/sse-request.ts';
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ export interface AgentServerOptions {
   /** Who asks: an id, null for a client that is not signed in (401), or your own response. It reads headers, never the body. */
   readonly owner: OwnerHook;
   /** What `/info` tells about. */
-  readonly agents?: readonly (Agent | AgentEntry)[];
+  readonly agents?: readonly (AnyAgent | AgentEntry)[];
   /** For `/info`. Default `onward`. */
   readonly name?: string;
   /** In words, such as `SQLite`, for `/info`. */

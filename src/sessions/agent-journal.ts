@@ -3,7 +3,7 @@ import type { UnfinishedStep } from '../agent/agent-step.ts';
 import type { Checkpoint, Journal } from '../agent/journal.ts';
 import type { AgentEventType } from '../events/agent-event.ts';
 import type { EventNote } from '../events/event-outlet.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/tool.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import type { AgentFrame } from './commit-batch.ts';
 import type { ExecutionWriter } from './execution-writer.ts';
@@ -65,7 +65,7 @@ export class AgentJournal implements Journal {
     return undefined;
   }
 
-  async start(callId: string, tool: Tool, checkpoint: Checkpoint | null): Promise<void> {
+  async start(callId: string, tool: AnyTool, checkpoint: Checkpoint | null): Promise<void> {
     const { batch } = this.#writer;
     this.#stageCheckpoint(checkpoint);
     const again = tool.idempotent || tool.agent !== undefined;

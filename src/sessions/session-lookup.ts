@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 import { durableAgent, type DurableAgent } from '../agent/durable-agent.ts';
 import type { Clock } from '../clock.ts';
 import type { Grants } from '../continuation/grants.ts';
@@ -186,7 +186,7 @@ export class SessionLookup {
   }
 }
 
-function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, DurableAgent> {
+function agentsByName(agents: readonly AnyAgent[]): ReadonlyMap<string, DurableAgent> {
   const named = new Map<string, DurableAgent>();
   for (const agent of agents) {
     const durable = durableAgent(agent);

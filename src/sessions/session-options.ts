@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
+import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentStatus } from '../agent/agent-status.ts';
 import type { ApprovalBinding, Approvals } from '../agent/approval-answer.ts';
 import type { Clock } from '../clock.ts';
@@ -86,7 +86,7 @@ export interface ExpireOptions extends PruneOptions, Pick<ExpireRequest, 'waitin
 
 export interface SessionRuntimeOptions extends SchedulerOptions {
   readonly store: SessionStore;
-  readonly agents: readonly Agent[];
+  readonly agents: readonly AnyAgent[];
   /** How many of the newest messages a turn starts from. Default 200. */
   readonly maxMessages?: number;
   /** How many characters of JSON those messages may have together; older ones are left out. Default 16 million. */

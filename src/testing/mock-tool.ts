@@ -1,16 +1,18 @@
 import { AgentError } from '../errors/agent-error.ts';
 import { defineTool, type ToolSpec } from '../tools/define-tool.ts';
-import type { AnySchema, JsonSchema } from '../tools/schema.ts';
-import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { JsonSchema } from '../tools/schema.ts';
+import type { Call, Tool, ToolContext } from '../tools/tool.ts';
 
 /** What a mocked call does: return a value, throw an error, or compute it. */
 export type MockResult = unknown;
 
-export interface MockTool extends Tool {
+export interface MockTool<Name extends string = string> extends Tool<{}, Call<Name>> {
   /** Arguments of every call, in order. */
   readonly calls: readonly unknown[];
-  readonly contexts: readonly ToolContext[];
+  readonly contexts: readonly MockContext[];
 }
+
+type MockContext = ToolContext<Record<string, unknown>>;
 
 const anything: JsonSchema = { type: 'object' };
 
@@ -18,19 +20,19 @@ const anything: JsonSchema = { type: 'object' };
  * A tool that answers from a list and notes its calls. An `Error` in the list is thrown, a function is called with
  * the arguments; one single answer serves every call, a list that runs out throws.
  */
-export function mockTool(
-  name: string,
+export function mockTool<const Name extends string>(
+  name: Name,
   answers: MockResult = 'ok',
-  spec: Partial<Omit<ToolSpec<AnySchema, Record<string, unknown>>, 'name' | 'execute'>> = {},
-): MockTool {
+  spec: Partial<Omit<ToolSpec, 'name' | 'execute'>> = {},
+): MockTool<Name> {
   const calls: unknown[] = [];
-  const contexts: ToolContext[] = [];
-  const tool = defineTool<AnySchema>({
+  const contexts: MockContext[] = [];
+  const tool = defineTool({
     description: `Mock of ${name}.`,
     parameters: anything,
     ...spec,
     name,
-    execute(args, context) {
+    execute(args, context: MockContext) {
       calls.push(args);
       contexts.push(context);
       if (Array.isArray(answers) && calls.length > answers.length)
@@ -41,9 +43,9 @@ export function mockTool(
       const answer: unknown = Array.isArray(answers) ? answers[calls.length - 1] : answers;
       if (answer instanceof Error) throw answer;
       return typeof answer === 'function'
-        ? (answer as (args: unknown, context: ToolContext) => unknown)(args, context)
+        ? (answer as (args: unknown, context: MockContext) => unknown)(args, context)
         : answer;
     },
   });
-  return Object.freeze({ ...tool, calls, contexts });
+  return Object.freeze({ ...tool, calls, contexts }); // takes what it is given, and needs nothing
 }

@@ -1,6 +1,6 @@
 import { Cancellation, Cancelled, type Cancellable, type CancelCause } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import type { Tool, ToolContext, ToolStateView } from './tool.ts';
+import type { AnyTool, ToolContext, ToolStateView } from './tool.ts';
 import type { JsonObject } from '../json.ts';
 
 /** What {@link callTool} rejects with when a tool takes longer than it may. */
@@ -24,7 +24,7 @@ export interface CallFrame {
  */
 class RunningCall implements ToolContext, Cancellable {
   readonly callId: string;
-  readonly #tool: Tool;
+  readonly #tool: AnyTool;
   readonly #frame: CallFrame;
   readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
@@ -34,7 +34,7 @@ class RunningCall implements ToolContext, Cancellable {
   #cause: CancelCause | null = null;
 
   constructor(
-    tool: Tool,
+    tool: AnyTool,
     callId: string,
     frame: CallFrame,
     resolve: (value: unknown) => void,
@@ -129,7 +129,7 @@ class RunningCall implements ToolContext, Cancellable {
 
 /** Runs `execute` until it settles, its time is up ({@link ToolTimeout}) or the run is cancelled ({@link Cancelled}). */
 export function callTool(
-  tool: Tool,
+  tool: AnyTool,
   args: unknown,
   callId: string,
   frame: CallFrame,

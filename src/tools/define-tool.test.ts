@@ -70,7 +70,7 @@ describe('defineTool', () => {
       execute(this: { prefix: string }, { query }: { query: string }) {
         return this.prefix + query;
       },
-    } as Parameters<typeof defineTool<typeof whole.parameters>>[0]);
+    } as Parameters<typeof defineTool<string, typeof whole.parameters>>[0]);
     expect(tool.execute({ query: 'lamps' }, {} as ToolContext)).toBe('found lamps');
   });
 

@@ -1,15 +1,27 @@
 import { AgentError, positive, show, whole } from '../errors/agent-error.ts';
-import { readySchema, type AnySchema, type JsonSchema, type OutputOf } from './schema.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { JsonObject } from '../json.ts';
+import {
+  readySchema,
+  type AnySchema,
+  type InputOf,
+  type JsonSchema,
+  type OutputOf,
+} from './schema.ts';
+import type { AnyTool, Call, Tool, ToolContext } from './tool.ts';
 
-export interface ToolSpec<S extends AnySchema, Deps> {
-  readonly name: string;
+export interface ToolSpec<
+  Name extends string = string,
+  S extends AnySchema = AnySchema,
+  Deps = {},
+  Result = unknown,
+> {
+  readonly name: Name;
   readonly description: string;
   /** Standard Schema or JSON Schema; leave out for a tool without arguments. */
   readonly parameters?: S;
   /** The JSON form, for schema libraries that cannot give it themselves. */
   readonly jsonSchema?: JsonSchema;
-  execute(args: OutputOf<S>, context: ToolContext<Deps>): unknown;
+  execute(args: OutputOf<S>, context: ToolContext<Deps>): Result;
   /** Default 60,000. */
   readonly timeoutMs?: number;
   readonly needsApproval?: boolean | ((args: OutputOf<S>) => boolean | Promise<boolean>);
@@ -23,10 +35,22 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_RESULT_CHARS = 50_000;
 const noArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
-/** The argument type lives and dies here: `execute` is typed from the schema, lists of tools are not generic. */
-export function defineTool<S extends AnySchema, Deps = Record<string, unknown>>(
-  spec: ToolSpec<S, Deps>,
-): Tool {
+/** The schema of a tool without arguments. */
+interface NoArguments extends JsonObject {
+  readonly type: 'object';
+  readonly properties: {};
+}
+
+/**
+ * Makes a tool. The schema types the arguments, the annotation of the context types `deps`, and what `execute` returns
+ * types the result.
+ */
+export function defineTool<
+  const Name extends string,
+  const S extends AnySchema = NoArguments,
+  Deps = {},
+  Result = unknown,
+>(spec: ToolSpec<Name, S, Deps, Result>): Tool<Deps, Call<Name, InputOf<S>, Awaited<Result>>> {
   const { name, description, parameters, jsonSchema, execute, needsApproval = false } = spec;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
     throw invalidTool(`its name is ${show(name)}`, '1 to 64 letters, digits, "_" or "-"');
@@ -50,13 +74,13 @@ export function defineTool<S extends AnySchema, Deps = Record<string, unknown>>(
     ),
     idempotent: spec.idempotent ?? false,
     needsApproval: approvalRule(needsApproval as ApprovalRule), // the argument type ends here
-    execute: execute.bind(spec) as Tool['execute'], // args are checked against the schema first
+    execute: execute.bind(spec) as unknown as AnyTool['execute'], // args are checked against the schema first
   });
 }
 
 type ApprovalRule = boolean | ((args: unknown) => boolean | Promise<boolean>);
 
-function approvalRule(rule: ApprovalRule): Tool['needsApproval'] {
+function approvalRule(rule: ApprovalRule): AnyTool['needsApproval'] {
   if (typeof rule === 'function') return rule;
   return rule ? () => true : null;
 }

@@ -1,6 +1,7 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord, type JsonObject } from '../json.ts';
 import { SchemaProblem } from './json-schema/check.ts';
+import type { FromJsonSchema } from './from-json-schema.ts';
 import { compileSchema } from './json-schema/compile-schema.ts';
 import { withoutFullStop } from '../sentence.ts';
 
@@ -14,11 +15,11 @@ type StandardResult<Output> =
   | { readonly issues: readonly Issue[] };
 
 /** The part of Standard Schema we rely on: zod, valibot and arktype all satisfy it. */
-export interface StandardSchema<Output = unknown> {
+export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly vendor: string;
     validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>;
     };
@@ -30,7 +31,15 @@ export type JsonSchema = JsonObject;
 /** Any Standard Schema, or plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
 
-export type OutputOf<S> = S extends StandardSchema<infer Output> ? Output : JsonObject;
+/** A checked value: what `execute` gets, and what `state.output` holds. */
+export type OutputOf<S> = S extends StandardSchema
+  ? NonNullable<S['~standard']['types']>['output']
+  : FromJsonSchema<S>;
+
+/** What the model writes, before defaults and transforms: what events and approvals carry. */
+export type InputOf<S> = S extends StandardSchema
+  ? NonNullable<S['~standard']['types']>['input']
+  : FromJsonSchema<S>;
 
 export type Checked =
   | { readonly ok: true; readonly value: unknown }

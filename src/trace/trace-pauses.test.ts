@@ -75,7 +75,7 @@ describe('people', () => {
       .at(1_500, 'ToolApprovalRequested', { toolCallId: 'b', tool: 'delete_lead', args: {} })
       .paused(1_500, 1, ['b', 'delete_lead']);
     const waiting = { callId: 'b', tool: 'delete_lead', args: {}, path: [] };
-    const pause = { kind: 'approval', at: iso(1_500) };
+    const pause = { kind: 'approval' as const, at: iso(1_500) };
     const trace = traced({
       session: session({ status: 'paused', pause, pendingApprovals: [waiting] }),
       steps: [step(1, 0, 1_000, { toolCalls: [call('a', 'search')], results: [result('a', 5)] })],
@@ -117,7 +117,7 @@ describe('people', () => {
 
   it('waits without a log too', () => {
     const waiting = { callId: 'b', tool: 'delete_lead', args: {}, path: [] };
-    const pause = { kind: 'approval', at: iso(1_500) };
+    const pause = { kind: 'approval' as const, at: iso(1_500) };
     const trace = traced({
       session: session({ status: 'paused', pause, pendingApprovals: [waiting] }),
       now: T0 + 9_000,

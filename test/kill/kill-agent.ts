@@ -10,6 +10,7 @@ import {
   type InferenceResponse,
   type Message,
   type Tool,
+  type ToolContext,
 } from 'onward';
 import { hostileIds } from '../setup/hostile-ids.ts';
 import { underLease, type WriteEffect } from './effect-log.ts';
@@ -82,9 +83,9 @@ export function killAgent(options: KillAgentOptions): Agent {
       description: `Leaves a line when it begins and when it ends: ${name}.`,
       parameters: { type: 'object' },
       ...rest,
-      execute(_args, { deps, executionId, callId }) {
+      execute(_args, { deps, executionId, callId }: ToolContext<{ session?: string }>) {
         const effect = {
-          session: String(deps['session']),
+          session: String(deps.session),
           execution: executionId,
           subject: callId,
           what: name,

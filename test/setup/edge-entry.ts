@@ -11,7 +11,7 @@ export async function main(): Promise<string> {
       properties: { a: { type: 'number' }, b: { type: 'number' } },
       required: ['a', 'b'],
     },
-    execute: ({ a, b }) => Number(a) + Number(b),
+    execute: ({ a, b }) => a + b,
   });
   const driver = DeterministicDriver.fromSteps(
     ScenarioStep.toolCall('add', { a: 1, b: 2 }),

@@ -105,5 +105,6 @@ export const asked = (more: Partial<CriterionContext> = {}): CriterionContext =>
   workPending: true,
   grants: {},
   now: START_MS,
+  deps: {},
   ...more,
 });

@@ -7,6 +7,7 @@ import {
   pairingProblem,
   SessionRuntime,
   type Agent,
+  type AnyAgent,
   type InferenceDriver,
   type InferenceRequest,
   type Message,
@@ -60,13 +61,13 @@ export const places: readonly (readonly [string, (limits?: Limits) => Place])[] 
 /** A runtime that fails the test when its work failed unexpectedly. */
 export function runtimeOn(
   store: SessionStore,
-  agents: Agent | readonly Agent[],
+  agents: AnyAgent | readonly AnyAgent[],
   options: Partial<SessionRuntimeOptions> = {},
 ): SessionRuntime {
   const failures: unknown[] = [];
   const runtime = new SessionRuntime({
     store,
-    agents: Array.isArray(agents) ? (agents as readonly Agent[]) : [agents as Agent],
+    agents: Array.isArray(agents) ? (agents as readonly AnyAgent[]) : [agents as AnyAgent],
     onError: (error) => failures.push(error),
     ...options,
   });
@@ -78,8 +79,10 @@ export function runtimeOn(
 }
 
 /** Takes requests, and leaves the work to others. */
-export const clientOn = (store: SessionStore, agents: Agent | readonly Agent[]): SessionRuntime =>
-  runtimeOn(store, agents, { queue: idleQueue });
+export const clientOn = (
+  store: SessionStore,
+  agents: AnyAgent | readonly AnyAgent[],
+): SessionRuntime => runtimeOn(store, agents, { queue: idleQueue });
 
 const idleQueue: NonNullable<SessionRuntimeOptions['queue']> = {
   start: () => {},

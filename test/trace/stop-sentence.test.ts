@@ -50,7 +50,7 @@ describe('the stop sentence', () => {
   });
 
   it('waits for approvals without a button: the cards have them', () => {
-    const pause = { kind: 'approval' };
+    const pause = { kind: 'approval' as const };
     const waitingFor = (...tools: readonly string[]) =>
       stopSentence({
         status: 'paused',
@@ -72,9 +72,9 @@ describe('the stop sentence', () => {
   });
 
   it.each([
-    [{ kind: 'requested', reason: 'on request' }, 'it was paused on request'],
-    [{ kind: 'requested', reason: 'lunch.' }, 'it was paused: lunch'],
-    [{ kind: 'fork' }, 'this is a copy that nobody has resumed yet'],
+    [{ kind: 'requested' as const, reason: 'on request' }, 'it was paused on request'],
+    [{ kind: 'requested' as const, reason: 'lunch.' }, 'it was paused: lunch'],
+    [{ kind: 'fork' as const }, 'this is a copy that nobody has resumed yet'],
   ])('paused by %j', (pause, because) => {
     expect(stopSentence({ status: 'paused', outcome: null, pause })).toEqual({
       lead: 'Waiting because',

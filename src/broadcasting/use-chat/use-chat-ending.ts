@@ -1,4 +1,4 @@
-import { statusFacts, type AgentStatus } from '../../agent/agent-status.ts';
+import { statusFacts } from '../../agent/agent-status.ts';
 import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { FinishReason } from '../../inference/inference-driver.ts';
 import { pausePayload, stopMessage } from '../stop-message.ts';
@@ -55,7 +55,7 @@ function pauseOf(event: EventOf<'AgentPaused'>): Ending {
 
 function endOf(event: Ended, lastFinish: FinishReason | null): Ending {
   const { executionId, stopReason, stepCount, outcome, usage, cost } = event;
-  const status = statusFacts(event.status as AgentStatus, stopReason).broadcast;
+  const status = statusFacts(event.status, stopReason).broadcast;
   const message = stopMessage(outcome, event.status);
   return {
     stop: {

@@ -35,7 +35,7 @@ export const deleteLead = (data: PartnerData): Tool =>
           );
         data.run('DELETE FROM activities WHERE lead_id = ?', id);
         data.run('DELETE FROM leads WHERE id = ?', id);
-        const isTold = args['notify_owner'] === true && owner !== null;
+        const isTold = args['notify_owner'] && owner !== null;
         return { deleted: id, company, program, owner, owner_notified: isTold };
       });
     },

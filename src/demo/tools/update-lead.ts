@@ -17,7 +17,7 @@ const fields = {
   industry: { type: 'string', maxLength: 120 },
 } as const;
 
-const columns: readonly string[] = Object.keys(fields);
+const columns = Object.keys(fields) as (keyof typeof fields)[];
 const companyFields: ReadonlySet<string> = new Set(['employees', 'city', 'industry']);
 
 export const updateLead = (data: PartnerData): Tool =>

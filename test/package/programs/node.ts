@@ -21,7 +21,7 @@ const add = defineTool({
     properties: { a: { type: 'number' }, b: { type: 'number' } },
     required: ['a', 'b'],
   },
-  execute: ({ a, b }) => Number(a) + Number(b),
+  execute: ({ a, b }) => a + b,
 });
 const agent = AgentBuilder.base()
   .withName('adder')

@@ -1,0 +1,184 @@
+import { systemClock } from '../clock.ts';
+import { ContinuationCriteria } from '../continuation/continuation-criteria.ts';
+import type { ContinuationCriterion, LandingReserve } from '../continuation/criterion.ts';
+import { costLimit } from '../continuation/criteria/cost-limit.ts';
+import { errorPolicyCriterion } from '../continuation/criteria/error-policy-criterion.ts';
+import { finishReasonCheck } from '../continuation/criteria/finish-reason-check.ts';
+import { familyStepsLimit, stepsLimit } from '../continuation/criteria/steps-limit.ts';
+import { stopRequestCheck } from '../continuation/criteria/stop-request-check.ts';
+import {
+  cumulativeExecutionTimeLimit,
+  executionTimeLimit,
+  type TimeLimit,
+} from '../continuation/criteria/time-limit.ts';
+import { tokenUsageLimit } from '../continuation/criteria/token-usage-limit.ts';
+import { toolCallPresenceCheck } from '../continuation/criteria/tool-call-presence-check.ts';
+import { AgentError, invalidOption, positive, show } from '../errors/agent-error.ts';
+import { ErrorPolicy } from '../errors/error-policy.ts';
+import { defaultRedactor } from '../errors/redactor.ts';
+import type { ToolChoice } from '../inference/inference-driver.ts';
+import { driverOf, type ModelInput } from '../inference/model-registry.ts';
+import { checkedPrices, priceOf } from '../inference/prices.ts';
+import { isRecord } from '../json.ts';
+import { readySchema, type AnySchema } from '../tools/schema.ts';
+import type { AnyTool, ToolSchema } from '../tools/tool.ts';
+import type { AgentState } from './agent-state.ts';
+import { checkLimits, ownName, type OptionName } from './check-options.ts';
+import { composeHooks } from './hooks.ts';
+import type { AgentDefinition, AgentOptions } from './agent-options.ts';
+
+const DEFAULT_MAX_STEPS = 20;
+/** Times `maxSteps`. */
+const DEFAULT_FAMILY_STEPS = 5;
+const DEFAULT_TIMEOUT: TimeLimit = { seconds: 300 };
+const DEFAULT_FINISH_REASONS: readonly string[] = ['length', 'content_filter'];
+const DEFAULT_RESERVE: LandingReserve = { tokens: 2_000, seconds: 20 };
+
+export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName): AgentDefinition {
+  checkLimits(options, nameOf);
+  const { name = 'agent', toolChoice = 'auto', capabilities = [] } = options;
+  const driver = driverOf(options.driver ?? (options.model as ModelInput), options.models); // driverOf refuses undefined
+  if (typeof name !== 'string' || name === '') throw invalidOption(nameOf('name'), name, 'a name');
+  for (const capability of capabilities)
+    if (typeof capability?.name !== 'string')
+      throw invalidOption(nameOf('capabilities'), capability, 'capabilities with a name');
+  const tools = indexTools(
+    [...(options.tools ?? []), ...capabilities.flatMap((c) => c.tools ?? [])],
+    nameOf,
+  );
+  checkToolChoice(toolChoice, tools, nameOf);
+  const hooks = [...(options.hooks ?? []), ...capabilities.flatMap((c) => c.hooks ?? [])];
+  for (const hook of hooks)
+    if (typeof hook?.name !== 'string')
+      throw invalidOption(nameOf('hooks'), hook, 'hooks with a name');
+  const prompts = [options.systemPrompt, ...capabilities.map((c) => c.systemPrompt)];
+  const errorPolicy = ErrorPolicy.from(options.errorPolicy ?? ErrorPolicy.stopOnAnyError());
+  return Object.freeze({
+    name,
+    deps: null,
+    driver,
+    systemPrompt: prompts.filter(Boolean).join('\n\n') || null,
+    tools,
+    toolNames: [...tools.keys()],
+    toolNameSet: new Set(tools.keys()),
+    toolSchemas: Array.from(tools.values(), toolSchema),
+    toolChoice,
+    criteria: criteriaOf(options, errorPolicy, tools, nameOf),
+    errorPolicy,
+    finishReasons: finishReasonsOf(options),
+    landingReserve: reserveOf(options.softLanding, nameOf),
+    budgetNote: options.budgetNote ?? false,
+    hooks: composeHooks(hooks),
+    hookNames: hooks.map((hook) => hook.name),
+    response: responseOf(options.responseFormat, nameOf),
+    price: priceOf(driver.model, checkedPrices(options.prices ?? {})),
+    clock: options.clock ?? systemClock,
+    redactor: options.redactor ?? defaultRedactor,
+    random: options.random ?? Math.random,
+  });
+}
+
+/** Limits first, then the checks, then the user's own: the order in which `explain()` lists the voices. */
+function criteriaOf(
+  options: AgentOptions,
+  errorPolicy: ErrorPolicy,
+  tools: ReadonlyMap<string, AnyTool>,
+  nameOf: OptionName,
+): ContinuationCriteria<AgentState> {
+  const { maxSteps, maxTokens, maxCost, timeout, cumulativeTimeout, finishReasons } = options;
+  const list: ContinuationCriterion<AgentState>[] = [];
+  if (maxSteps !== null) list.push(stepsLimit(maxSteps ?? DEFAULT_MAX_STEPS));
+  const familySteps = familyStepsOf(options, tools);
+  if (familySteps !== null) list.push(familyStepsLimit(familySteps));
+  if (maxTokens != null) list.push(tokenUsageLimit(maxTokens));
+  if (maxCost != null) list.push(costLimit(maxCost));
+  if (cumulativeTimeout != null) list.push(cumulativeExecutionTimeLimit(cumulativeTimeout));
+  else if (timeout !== null) list.push(executionTimeLimit(timeout ?? DEFAULT_TIMEOUT));
+  if (finishReasons !== null) list.push(finishReasonCheck(finishReasonsOf(options)));
+  list.push(errorPolicyCriterion(errorPolicy, options.errorContextResolver));
+  list.push(stopRequestCheck(), toolCallPresenceCheck());
+  const own: readonly ContinuationCriterion<never, never>[] = [
+    ...(options.criteria ?? []),
+    ...(options.capabilities ?? []).flatMap((c) => c.criteria ?? []),
+  ];
+  for (const criterion of own)
+    if (typeof criterion?.evaluate !== 'function' || typeof criterion.name !== 'string')
+      throw invalidOption(nameOf('criteria'), criterion, 'criteria of { name, evaluate }');
+  // each for a state with the output of this agent
+  const typed = own as readonly ContinuationCriterion<AgentState, never>[];
+  return ContinuationCriteria.from<AgentState>(...list, ...typed);
+}
+
+/** An agent that calls no others has no family: its own steps are all there are. */
+function familyStepsOf(
+  { maxSteps = DEFAULT_MAX_STEPS, maxFamilySteps }: AgentOptions,
+  tools: ReadonlyMap<string, AnyTool>,
+): number | null {
+  if (maxFamilySteps !== undefined) return maxFamilySteps;
+  const hasFamily = [...tools.values()].some(({ agent }) => agent !== undefined);
+  return hasFamily && maxSteps !== null ? DEFAULT_FAMILY_STEPS * maxSteps : null;
+}
+
+const finishReasonsOf = ({ finishReasons }: AgentOptions): readonly string[] =>
+  finishReasons === null ? [] : (finishReasons ?? DEFAULT_FINISH_REASONS);
+
+function indexTools(tools: readonly AnyTool[], nameOf: OptionName): ReadonlyMap<string, AnyTool> {
+  const index = new Map<string, AnyTool>();
+  for (const tool of tools) {
+    if (typeof tool?.name !== 'string' || typeof tool.check !== 'function')
+      throw new AgentError(
+        'invalid_tool',
+        `${nameOf('tools')} got ${show(tool)}, expected what defineTool() or agent.asTool() returns.`,
+      );
+    if (index.has(tool.name))
+      throw new AgentError(
+        'duplicate_tool',
+        `Two tools are named "${tool.name}". The model calls tools by name: rename one of them.`,
+        { details: { name: tool.name } },
+      );
+    index.set(tool.name, tool);
+  }
+  return index;
+}
+
+function checkToolChoice(
+  choice: ToolChoice,
+  tools: ReadonlyMap<string, AnyTool>,
+  nameOf: OptionName,
+): void {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return;
+  if (isRecord(choice) && tools.has(choice.tool)) return;
+  const known = [...tools.keys()].join(', ') || 'none';
+  throw invalidOption(
+    nameOf('toolChoice'),
+    isRecord(choice) ? choice.tool : choice,
+    `'auto', 'none', 'required' or { tool } with one of: ${known}`,
+  );
+}
+
+function reserveOf(
+  softLanding: AgentOptions['softLanding'],
+  nameOf: OptionName,
+): LandingReserve | null {
+  if (softLanding === undefined || softLanding === false) return null;
+  const { tokens, seconds } = { ...DEFAULT_RESERVE, ...(softLanding === true ? {} : softLanding) };
+  return {
+    tokens: positive(`${nameOf('softLanding')} tokens`, tokens),
+    seconds: positive(`${nameOf('softLanding')} seconds`, seconds),
+  };
+}
+
+function responseOf(
+  schema: AnySchema | undefined,
+  nameOf: OptionName,
+): AgentDefinition['response'] {
+  if (schema === undefined) return null;
+  const ready = readySchema(nameOf('responseFormat'), schema);
+  return { format: { name: 'response', schema: ready.jsonSchema }, schema: ready };
+}
+
+const toolSchema = ({ name, description, jsonSchema }: AnyTool): ToolSchema => ({
+  name,
+  description,
+  parameters: jsonSchema,
+});

@@ -1,0 +1,16 @@
+export const AgentStatus = {
+  Pending: 'pending',
+  InProgress: 'in_progress',
+  Paused: 'paused',
+  Completed: 'completed',
+  Stopped: 'stopped',
+  Failed: 'failed',
+} as const;
+export type AgentStatus = (typeof AgentStatus)[keyof typeof AgentStatus];
+
+/**
+ * Why a run waits: for a person's approval, because a tool or a caller requested it, because the caller left
+ * `iterate`, or because it is a fork of a session.
+ */
+export const pauseKinds = ['approval', 'requested', 'handover', 'fork'] as const;
+export type PauseKind = (typeof pauseKinds)[number];

@@ -1,0 +1,126 @@
+// oxlint-disable typescript/no-generated-empty-object-type -- `{}` is what a tool without needs has to give
+import {
+  defineTool,
+  type Call,
+  type CallsOf,
+  type DepsOf,
+  type JsonObject,
+  type StandardSchema,
+  type Tool,
+  type ToolContext,
+} from 'onward';
+import * as v from 'valibot';
+import * as z from 'zod';
+import { clock, findLeads, same, sendMail, type Crm, type Mailer } from './fixtures.ts';
+
+// the schema types the arguments, the annotation the dependencies, the function the result
+same<DepsOf<typeof findLeads>, { crm: Crm }>();
+same<
+  CallsOf<typeof findLeads>,
+  Call<'find_leads', { partner: string; limit?: number | undefined }, { id: string; since: Date }[]>
+>();
+same<DepsOf<typeof clock>, {}>();
+same<
+  DepsOf<typeof findLeads | typeof sendMail | typeof clock>,
+  { crm: Crm } & { mailer: Mailer }
+>();
+same<DepsOf<never>, {}>();
+
+// any library with Standard Schema
+defineTool({
+  name: 'valibot',
+  description: 'Takes a city.',
+  parameters: v.object({ city: v.string() }),
+  jsonSchema: { type: 'object' },
+  execute: (args) => {
+    same<typeof args, { city: string }>();
+    // @ts-expect-error there is no such argument
+    return args.town;
+  },
+});
+declare const byHand: StandardSchema<{ n: string }, { n: number }>;
+const counted = defineTool({
+  name: 'by_hand',
+  description: 'Takes a number.',
+  parameters: byHand,
+  execute: ({ n }) => n.toFixed(),
+});
+same<CallsOf<typeof counted>, Call<'by_hand', { n: string }, string>>();
+
+// JSON Schema in place needs no `as const`
+const fromJson = defineTool({
+  name: 'json',
+  description: 'Takes a city.',
+  parameters: {
+    type: 'object',
+    properties: {
+      city: { type: 'string' },
+      unit: { enum: ['c', 'f'] },
+      days: { type: 'array', items: { type: 'integer' } },
+      note: { type: ['string', 'null'] },
+      place: { anyOf: [{ type: 'string' }, { const: 3 }] },
+    },
+    required: ['city', 'unit'],
+  },
+  execute: (args) => {
+    same<
+      typeof args,
+      {
+        readonly city: string;
+        readonly unit: 'c' | 'f';
+        readonly days?: readonly number[];
+        readonly note?: string | null;
+        readonly place?: string | 3;
+      }
+    >();
+    return null;
+  },
+});
+same<CallsOf<typeof fromJson>['tool'], 'json'>();
+// a schema that is only known at run time describes an object
+declare const loaded: JsonObject;
+defineTool({
+  name: 'wide',
+  description: 'Takes anything.',
+  parameters: loaded,
+  execute: (args) => {
+    same<typeof args, JsonObject>();
+    return args;
+  },
+});
+
+// `execute` gets the output of a transform, events carry the input
+const due = defineTool({
+  name: 'due',
+  description: 'Takes a date.',
+  parameters: z.object({ on: z.iso.date().transform((text) => new Date(text)) }),
+  execute: ({ on }) => on.getTime(),
+});
+same<CallsOf<typeof due>['args'], { on: string }>();
+
+// nothing was asked for
+defineTool({
+  name: 'none',
+  description: 'Takes nothing.',
+  // @ts-expect-error the context is not annotated
+  execute: (_args, { deps }) => deps.crm,
+});
+
+// what a tool needs decides where it fits
+export const exported: Tool<{ crm: Crm }> = findLeads;
+// @ts-expect-error it needs more than that
+export const narrow: Tool = findLeads;
+export const wide: Tool<{ crm: Crm; mailer: Mailer }> = findLeads;
+
+// one interface for an application, of which each tool names its part
+interface AppDeps {
+  crm: Crm;
+  mailer: Mailer;
+}
+type Context<K extends keyof AppDeps> = ToolContext<Pick<AppDeps, K>>;
+const part = defineTool({
+  name: 'part',
+  description: 'Finds.',
+  execute: (_args, { deps }: Context<'crm'>) => deps.crm.find('x'),
+});
+export const needs: DepsOf<typeof part> = { crm: {} as Crm };
