@@ -5,12 +5,12 @@ import { askApproval, type Answer } from './ask-approval.ts';
 import type { CliContext } from './cli-context.ts';
 import type { CliSignal } from './cli-io.ts';
 import { exitCodeOf, exitCodeOfSignal } from './exit-codes.ts';
-import { followSession } from './follow-session.ts';
 import { shortId } from './format.ts';
 import { giveAnswer } from './give-answer.ts';
 import { holdOutput, type HeldOutput } from './hold-output.ts';
 import { liveOutput } from './run-reporter.ts';
 import type { Project } from './project.ts';
+import { reportSession } from './report-session.ts';
 import { printEnding } from './run-ending.ts';
 
 /** How long a step may take to finish after SIGTERM. */
@@ -52,14 +52,14 @@ export async function driveSession(
   checkAgent(project, await runtime.get(sessionId, { owner }));
   const output = holdOutput(liveOutput(context, sessionId, options.isStreamed));
   const watch = signalWatch(context, project, sessionId, output);
-  const follower = await followSession(runtime, { sessionId, owner }, from, output);
+  const report = reportSession(runtime, { sessionId, owner }, from, output);
   try {
     const failed = failureOf(project, sessionId);
     await options.begin(from.executionId);
     let session: Session;
     do {
       session = await settled(project, sessionId, failed);
-      await follower.catchUp();
+      await report.catchUp();
       output.rest();
     } while (!watch.signal && (await answer(context, project, session, options, watch)));
     // it may have been done before anybody could stop it
@@ -69,7 +69,7 @@ export async function driveSession(
     return code;
   } finally {
     watch.end();
-    await follower.leave();
+    await report.leave();
   }
 }
 

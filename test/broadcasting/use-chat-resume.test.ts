@@ -279,7 +279,6 @@ describe('sessionEvents', () => {
     const talk = client.chat.sendMessage({ text: 'go' });
     await until(() => client.chat.lastMessage?.parts.some((part) => part.type === 'text'));
     const saved = runtimeOn(place.open(), builderWith(followingDriver([final('saved')])).build());
-    await dying.close({ graceMs: 0 });
     await until(async () => {
       await saved.recover();
       return (await saved.get('chat-1', ann)).status === 'completed';
@@ -304,6 +303,20 @@ describe('sessionEvents', () => {
     expect(message.id).toContain('_answer');
     const text = chunks.flatMap((chunk) => (chunk.type === 'text-delta' ? [chunk.delta] : []));
     expect(text.join('')).toBe(words.join(''));
+  });
+
+  it('throws where the execution never begins, and where the runtime is closed before its end', async () => {
+    const agent = builderWith(followingDriver([final('done')])).build();
+    const runtime = clientOn(memoryPlace().open(), agent);
+    const { id } = await runtime.create(ann);
+    const read = (executionId: string) =>
+      all(sessionEvents(runtime, { sessionId: id, ...ann, executionId, pollMs: 5 }));
+    await expect(read('none')).rejects.toThrow(/dropped before it began/);
+    const { executionId } = await runtime.send(id, 'go', ann);
+    const reading = read(executionId!);
+    await pause(20);
+    await runtime.close();
+    await expect(reading).rejects.toThrow(/runtime was closed/);
   });
 
   it('a run that nobody of this process works on is followed to its end', async () => {

@@ -1,185 +1,125 @@
+import { systemClock } from '../../clock.ts';
 import { AgentError } from '../../errors/agent-error.ts';
 import type { AgentEvent } from '../../events/agent-event.ts';
+import { followSession } from '../../sessions/feed/follow-session.ts';
+import type { FollowedEvent } from '../../sessions/feed/live-source.ts';
+import { feedsOf } from '../../sessions/feed/session-feeds.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
-import type { SessionEvent } from '../../sessions/session-worker.ts';
+import { runtimeClosed } from '../../sessions/session-waits.ts';
 import { isLastWord } from './use-chat-ending.ts';
 import type { FeedEvent } from './use-chat-stream.ts';
-import { LiveTails, type Seat } from './use-chat-tails.ts';
 
-/** A reader that is further behind reads the log instead. */
-const MOST_WAITING = 5_000;
-
-export interface FeedOptions {
-  readonly runtime: SessionRuntime;
+export interface RunFeedOptions {
   readonly sessionId: string;
   readonly owner: string;
-  /** How often the store is asked while nothing is heard: another process may be at work. */
+  readonly executionId: string;
+  /** Where the client stopped reading; the run does not end there. Default 0. */
+  readonly after?: number;
+  /** How often the store is polled while no event comes: another process may work on it. */
   readonly pollMs: number;
+  readonly signal?: AbortSignal;
 }
 
-/**
- * One execution from its beginning: what the log has, then what is told, each once and in order, until the run stands
- * still. Made before the run is asked for, so that nothing is missed.
- */
-export class SessionFeed {
-  readonly #options: FeedOptions;
-  readonly #seat: Seat;
-  readonly #inbox: SessionEvent[];
-  /** The number told before what is next in the inbox. */
-  #position: number;
-  #last = 0;
-  /** The log may have something that was not told. */
-  #isBehind = true;
-  /** Where something was missing before. */
-  #gap = 0;
-  /** Nothing was told for a while. */
-  #isQuiet = false;
-  #hasEnded = false;
-  #isClosed = false;
-  #wake: () => void = () => {};
+/** One execution from its beginning until the run pauses or ends. It listens from the call on. */
+export function runEvents(
+  runtime: SessionRuntime,
+  options: RunFeedOptions,
+): AsyncGenerator<FeedEvent> {
+  const { sessionId, pollMs, signal, owner, executionId } = options;
+  const feed = followSession(feedsOf(runtime), sessionId, {
+    owner,
+    executionId,
+    polling: { busyMs: pollMs, idleMs: pollMs, clock: systemClock },
+    ...(signal && { signal }),
+  });
+  return read(runtime, feed[Symbol.asyncIterator](), options);
+}
 
-  private constructor(options: FeedOptions, inbox: SessionEvent[], seat: Seat) {
-    this.#options = options;
-    this.#inbox = inbox;
-    this.#seat = seat;
-    this.#position = seat.position;
-  }
+type Next = IteratorResult<FollowedEvent>;
 
-  static async open(tails: LiveTails, options: FeedOptions): Promise<SessionFeed> {
-    const inbox: SessionEvent[] = [];
-    let heard = (): void => {};
-    const seat = await tails.join(options.sessionId, options.owner, (event) => {
-      inbox.push(event);
-      heard();
-    });
-    const feed = new SessionFeed(options, inbox, seat);
-    inbox.unshift(...seat.kept);
-    heard = () => feed.#heard();
-    return feed;
-  }
-
-  /** Ends the reading, at once. */
-  close(): void {
-    this.#isClosed = true;
-    this.#seat.leave();
-    this.#wake();
-  }
-
-  /** `after`: where the client stopped reading; the run does not end there. */
-  async *read(executionId: string, after: number = 0): AsyncGenerator<FeedEvent> {
-    if (this.#seat.executionId !== executionId) this.#position = -1;
-    try {
-      while (!this.#isClosed) {
-        if (this.#isBehind) yield* this.#fromLog(executionId);
-        yield* this.#told(executionId);
-        if (this.#isBehind) continue;
-        if (await this.#isOver(executionId, after)) return;
-        await this.#more();
-      }
-    } finally {
-      this.close();
-    }
-  }
-
-  #heard(): void {
-    if (this.#inbox.length > MOST_WAITING) {
-      this.#inbox.length = 0;
-      this.#position = -1;
-      this.#isBehind = true;
-    }
-    this.#wake();
-  }
-
-  async *#fromLog(executionId: string): AsyncGenerator<FeedEvent> {
-    const { runtime, sessionId, owner } = this.#options;
-    this.#isBehind = false;
+async function* read(
+  runtime: SessionRuntime,
+  feed: AsyncIterator<FollowedEvent>,
+  options: RunFeedOptions,
+): AsyncGenerator<FeedEvent> {
+  const { after = 0, pollMs } = options;
+  let last = 0;
+  /** The last word was said, and whether the run continues behind it is not known yet. */
+  let mayBeOver = false;
+  let next: Promise<Next> = feed.next();
+  try {
     for (;;) {
-      const page = await runtime.events(sessionId, { owner, executionId, after: this.#last });
-      for (const entry of page.events) yield this.#next(entry);
-      if (page.events.length === 0 || this.#last >= page.seq) return;
-    }
-  }
-
-  /** What the log has is not told again, and chunks of a text that the log has whole are stale. */
-  *#told(executionId: string): Generator<FeedEvent> {
-    for (let told = this.#inbox.shift(); told; told = this.#inbox.shift()) {
-      const { seq, event } = told;
-      if (event.executionId !== executionId) continue;
-      if (seq === null) {
-        if (this.#position >= this.#last) yield told;
+      const result: Next | null = await within(next, mayBeOver ? 0 : pollMs);
+      if (result === null) {
+        mayBeOver = false;
+        if (await isOver(runtime, options, last)) return;
         continue;
       }
-      if (seq > this.#last + 1 && seq !== this.#gap) {
-        // somebody else has worked in between: the log has it, unless it was pruned
-        this.#gap = seq;
-        this.#inbox.unshift(told);
-        this.#isBehind = true;
-        return;
+      if (result.done) {
+        // deleted, or closed: a run that is not over must not look as if it were
+        if (options.signal?.aborted || (await isOver(runtime, options, last))) return;
+        throw runtimeClosed();
       }
-      this.#position = seq;
-      if (seq > this.#last) yield this.#next(told);
+      next = feed.next();
+      const { seq, event }: FollowedEvent = result.value;
+      if (event.type === 'gap') continue;
+      last = seq ?? last;
+      if (event.parentAgentId === null) mayBeOver = isLastWord(event) && last > after;
+      yield { seq, event };
     }
+  } finally {
+    next.catch(() => {});
+    await feed.return?.();
   }
+}
 
-  #next({ seq, event }: FeedEvent): FeedEvent {
-    this.#last = seq ?? this.#last;
-    if (event.parentAgentId === null) this.#hasEnded = isLastWord(event);
-    return { seq, event };
+/** Null where nothing has come in time. */
+async function within<T>(next: Promise<T>, ms: number): Promise<T | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([next, late]);
+  } finally {
+    clearTimeout(timer);
   }
+}
 
-  /** A run that was answered, or given more, goes on behind its last word. */
-  async #isOver(executionId: string, after: number): Promise<boolean> {
-    const isSaid = this.#hasEnded && this.#last > after;
-    if (!isSaid && !this.#isQuiet) return false;
-    const { runtime, sessionId, owner } = this.#options;
-    const session = await runtime.get(sessionId, { owner });
-    // before its first commit the session has the name of the execution before
-    const isIts = session.executionId === executionId || this.#last === 0;
-    if (isIts && session.status === 'in_progress') return false;
-    const { seq } = await runtime.events(sessionId, { owner, executionId, after: this.#last });
+/** A run that was answered, or given more, continues behind its last word. */
+async function isOver(
+  runtime: SessionRuntime,
+  { sessionId, owner, executionId }: RunFeedOptions,
+  last: number,
+): Promise<boolean> {
+  const session = await runtime.get(sessionId, { owner });
+  // before its first commit the session has the name of the execution before
+  const isIts = session.executionId === executionId || last === 0;
+  if (isIts && session.status === 'in_progress') return false;
+  const { seq } = await runtime.events(sessionId, { owner, executionId, after: last, limit: 1 });
+  if (seq > last) {
     // it may have said its last word since the log was read
-    this.#isBehind = seq > this.#last;
-    if (this.#last === 0 && !this.#isBehind) throw neverBegun(executionId);
-    return !this.#isBehind;
+    feedsOf(runtime).wake(sessionId);
+    return false;
   }
-
-  /** Waits until something is told, or for the next look at the store. */
-  #more(): Promise<void> {
-    if (this.#inbox.length > 0 || this.#isBehind || this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const over = (isQuiet: boolean): void => {
-        clearTimeout(timer);
-        this.#wake = () => {};
-        this.#isQuiet = isQuiet;
-        this.#isBehind ||= isQuiet;
-        resolve();
-      };
-      const timer = setTimeout(over, this.#options.pollMs, true);
-      this.#wake = () => over(false);
-    });
-  }
+  if (last === 0) throw neverBegun(executionId);
+  return true;
 }
 
 /** The events of a session's newest execution, or of a given one, for `uiMessageStream`. Leaving it stops nothing. */
 export async function* sessionEvents(
   runtime: SessionRuntime,
-  options: Pick<FeedOptions, 'sessionId' | 'owner'> & {
+  options: Pick<RunFeedOptions, 'sessionId' | 'owner'> & {
     readonly executionId?: string;
     readonly pollMs?: number;
   },
 ): AsyncGenerator<AgentEvent> {
   const { sessionId, owner, pollMs = 500 } = options;
-  const tails = new LiveTails(runtime);
-  const feed = await SessionFeed.open(tails, { runtime, sessionId, owner, pollMs });
-  try {
-    const executionId =
-      options.executionId ?? (await runtime.get(sessionId, { owner })).executionId;
-    if (executionId === null) return;
-    for await (const { event } of feed.read(executionId)) yield event;
-  } finally {
-    feed.close();
-    tails.close();
-  }
+  const session = await runtime.get(sessionId, { owner });
+  const executionId = options.executionId ?? session.executionId;
+  if (executionId === null) return;
+  const events = runEvents(runtime, { sessionId, owner, executionId, pollMs });
+  for await (const { event } of events) yield event;
 }
 
 const neverBegun = (executionId: string): AgentError =>

@@ -1,15 +1,15 @@
 import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
 import { isSessionId } from '../../sessions/check-names.ts';
+import { feedsOf } from '../../sessions/feed/session-feeds.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
 import { checkedOrigins, isCrossSite } from '../cross-site.ts';
 import type { OwnerHook } from '../sse/sse-request.ts';
 import { askRuntime, type Asked } from './use-chat-ask.ts';
 import { chatNotFound, ChatRefusal, errorResponse, refusalOf } from './use-chat-errors.ts';
-import { SessionFeed } from './use-chat-feed.ts';
+import { runEvents } from './use-chat-feed.ts';
 import { readChatRequest } from './use-chat-request.ts';
 import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
-import { LiveTails } from './use-chat-tails.ts';
 
 export interface ChatHandlerOptions {
   readonly runtime: SessionRuntime;
@@ -50,7 +50,6 @@ export function chatHandler(options: ChatHandlerOptions): (request: Request) => 
 
 class ChatHandler {
   readonly #options: ChatHandlerOptions;
-  readonly #tails: LiveTails;
   readonly #pollMs: number;
   readonly #maxBodyBytes: number;
   readonly #origins: ReadonlySet<string>;
@@ -61,7 +60,6 @@ class ChatHandler {
       throw invalidOption('chatHandler owner', owner, 'a function that says who asks');
     this.#options = options;
     this.#origins = checkedOrigins('chatHandler origins', origins);
-    this.#tails = new LiveTails(options.runtime);
     this.#pollMs = positive('chatHandler pollMs', pollMs);
     this.#maxBodyBytes = whole('chatHandler maxBodyBytes', maxBodyBytes);
   }
@@ -99,15 +97,15 @@ class ChatHandler {
       ...(allowFileUrl && { allowFileUrl }),
     });
     const session = await this.#sessionFor(request, chatId, owner, ask.kind === 'message');
-    const feed = await this.#feed(chatId, owner);
+    // from now on the run is streamed, whenever it begins
+    const unlisten = feedsOf(runtime).live.listen(chatId, () => {});
     try {
       const asked = await askRuntime(runtime, session, ask);
-      return this.#respond(feed, asked, () => {
+      return this.#respond(chatId, owner, asked, () => {
         if (stopOnAbort) this.#stopLeft(chatId, owner);
       });
-    } catch (error) {
-      feed.close();
-      throw error;
+    } finally {
+      unlisten();
     }
   }
 
@@ -118,7 +116,7 @@ class ChatHandler {
     const isOpen = status === 'in_progress' || status === 'paused';
     const isFresh = Date.now() - Date.parse(updatedAt) < replayFinishedMs;
     if (executionId === null || !(isOpen || isFresh)) return new Response(null, { status: 204 });
-    return this.#respond(await this.#feed(chatId, owner), { executionId, after: 0 });
+    return this.#respond(chatId, owner, { executionId, after: 0 });
   }
 
   async #stop(chatId: string, owner: string): Promise<Response> {
@@ -133,22 +131,22 @@ class ChatHandler {
       .catch((error: unknown) => onError?.(error));
   }
 
-  #feed(sessionId: string, owner: string): Promise<SessionFeed> {
-    const { runtime } = this.#options;
-    return SessionFeed.open(this.#tails, { runtime, sessionId, owner, pollMs: this.#pollMs });
-  }
-
   #respond(
-    feed: SessionFeed,
+    sessionId: string,
+    owner: string,
     { executionId, after }: Asked,
     onLeave: () => void = () => {},
   ): Response {
-    const { onError, heartbeatMs } = this.#options;
-    const chunks = chunksOf(feed.read(executionId, after), { after, ...(onError && { onError }) });
+    const { runtime, onError, heartbeatMs } = this.#options;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const pollMs = this.#pollMs;
+    const events = runEvents(runtime, { sessionId, owner, executionId, after, pollMs, signal });
+    const chunks = chunksOf(events, { after, ...(onError && { onError }) });
     return uiMessageResponse(chunks, {
       ...(heartbeatMs !== undefined && { heartbeatMs }),
       onLeave: () => {
-        feed.close();
+        leaving.abort();
         onLeave();
       },
     });

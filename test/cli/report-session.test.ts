@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from 'onward';
 import { ScenarioStep } from 'onward/testing';
-import { followSession } from '../../src/cli/follow-session.ts';
+import { reportSession } from '../../src/cli/report-session.ts';
 import { followingDriver, runtimeOn, sqlitePlace, until } from '../setup/sessions.ts';
 import { agentOn, owner } from './cli.ts';
 
 const { toolCall, final } = ScenarioStep;
 const executionId = 'e1';
 
-describe('following a session', () => {
-  it.each(['here', 'elsewhere'])('tells every event once and in order: work %s', async (where) => {
+describe('the report of a session', () => {
+  it.each(['here', 'elsewhere'])('has every event once and in order: work %s', async (where) => {
     const place = sqlitePlace();
     const driver = followingDriver([toolCall('stock', { article: 'a' }), final('done')]);
     const worker = runtimeOn(place.open(), agentOn(driver));
     const watcher = where === 'here' ? worker : runtimeOn(place.open(), agentOn(followingDriver()));
     const { id } = await worker.create(owner);
     const told: { readonly event: AgentEvent; readonly seq: number | null }[] = [];
-    const follower = await followSession(
+    const report = reportSession(
       watcher,
       { sessionId: id, ...owner },
       { executionId, after: 0 },
@@ -25,15 +25,15 @@ describe('following a session', () => {
     await worker.send(id, 'go', { ...owner, executionId, wait: true });
     if (where === 'elsewhere')
       await until(() => told.some(({ event }) => event.type === 'AgentFinished'));
-    await follower.catchUp();
-    await follower.leave();
+    await report.catchUp();
+    await report.leave();
     const numbers = told.map(({ seq }) => seq).filter((seq) => seq !== null);
     const { events } = await worker.events(id, owner);
     expect(numbers).toEqual(events.map(({ seq }) => seq));
     expect(numbers).toEqual(numbers.map((_, i) => i + 1));
   });
 
-  it('fills what another process wrote in between from the log', async () => {
+  it('has what another process wrote in between', async () => {
     const place = sqlitePlace();
     const driver = followingDriver([
       toolCall('delete_lead', { id: 1 }),
@@ -46,7 +46,7 @@ describe('following a session', () => {
     ];
     const { id } = await ours.create(owner);
     const numbers: (number | null)[] = [];
-    const follower = await followSession(
+    const report = reportSession(
       ours,
       { sessionId: id, ...owner },
       { executionId, after: 0 },
@@ -59,13 +59,13 @@ describe('following a session', () => {
     });
     session = await ours.approve(id, session.pendingApprovals[0]!.callId, { ...owner, wait: true });
     expect(session.status).toBe('completed');
-    await follower.catchUp();
-    await follower.leave();
+    await report.catchUp();
+    await report.leave();
     expect(numbers).toEqual(numbers.map((_, i) => i + 1));
     expect(numbers).toHaveLength((await ours.events(id, owner)).events.length);
   });
 
-  it('leaves out what is old news, and other executions', async () => {
+  it('has nothing of what was reported before, nor of other executions', async () => {
     const place = sqlitePlace();
     const runtime = runtimeOn(
       place.open(),
@@ -75,15 +75,15 @@ describe('following a session', () => {
     await runtime.send(id, 'a', { ...owner, executionId, wait: true });
     const { seq: after } = await runtime.events(id, owner);
     const told: string[] = [];
-    const follower = await followSession(
+    const report = reportSession(
       runtime,
       { sessionId: id, ...owner },
       { executionId, after },
       { event: ({ type }) => void told.push(type) },
     );
     await runtime.send(id, 'b', { ...owner, executionId: 'e2', wait: true });
-    await follower.catchUp();
-    await follower.leave();
+    await report.catchUp();
+    await report.leave();
     expect(told).toEqual([]);
   });
 });
