@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { SessionRuntime } from 'onward';
 import { agentServer } from 'onward/server';
 import { memoryStore } from 'onward/stores/memory';
@@ -51,5 +51,20 @@ describe('tables of the docs say what the code says', () => {
       meaning,
     }));
     expect(told).toEqual(exitCodes);
+  });
+
+  it('providers that have samples', () => {
+    const folder = 'src/inference/drivers';
+    const tests = readdirSync(folder)
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
+      .join('\n');
+    const rows = rowsOf('docs/models.md', 'tested with');
+    expect(rows.length).toBeGreaterThan(15);
+    const without = rows
+      .filter(([, , how = '']) => how.includes('samples'))
+      .map(([name = '']) => name.replace('Azure OpenAI', 'Azure'))
+      .filter((name) => !tests.includes(name));
+    expect(without).toEqual([]);
   });
 });
