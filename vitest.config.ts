@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 /** Tests that start processes, open databases, read `dist`, measure time, or take seconds. */
@@ -9,7 +10,10 @@ const system = [
 ];
 
 const config: ViteUserConfig = defineConfig({
-  resolve: { conditions: ['onward-source'] },
+  resolve: {
+    conditions: ['onward-source'],
+    alias: { 'fast-check': resolve('test/setup/seeded-fast-check.ts') },
+  },
   ssr: { resolve: { conditions: ['onward-source'] } },
   test: {
     setupFiles: ['test/setup/no-fetch.ts', 'test/setup/patient-dom.ts'],

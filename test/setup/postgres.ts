@@ -166,7 +166,7 @@ async function start(
   });
   const output = text(child.stdout);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const isUp = await Promise.race([answers(url), output.then(() => false)]);
+  const isUp = await Promise.race([answers(url, folder), output.then(() => false)]);
   if (!isUp) {
     await stopped(child);
     return { output: (await output) || `no answer within ${START_MS} ms` };
@@ -183,11 +183,12 @@ async function start(
     stop,
     async kill() {
       order('kill');
-      while (await answers(url, 0)) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (await answers(url, folder, 0)) await new Promise((resolve) => setTimeout(resolve, 20));
     },
     async restart() {
       order('start');
-      if (!(await answers(url))) throw new Error('PostgreSQL did not start again after a kill.');
+      if (!(await answers(url, folder)))
+        throw new Error('PostgreSQL did not start again after a kill.');
     },
   };
 }
@@ -205,16 +206,19 @@ async function stopped(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Whether a query gets an answer in time; an open port alone says nothing. */
-async function answers(url: string, withinMs = START_MS): Promise<boolean> {
+/** Whether the server on this folder answers in time; another test's server may have been given the port meanwhile. */
+async function answers(url: string, folder: string, withinMs = START_MS): Promise<boolean> {
   const until = Date.now() + withinMs;
   do {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', () => {});
     try {
       await client.connect();
-      await client.query('select 1');
-      return true;
+      const { rows } = await client.query<{ folder: string }>(
+        "select current_setting('data_directory') as folder",
+      );
+      if (rows[0]?.folder === join(folder, 'data')) return true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 20));
     } finally {
