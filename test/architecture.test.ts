@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The rooms, lowest first. A room imports only rooms of a line above it; rooms of one line do not know each other. */
+/** The modules, lowest first. A module imports only modules of a line above it, and none of its own line. */
 const layers = [
   ['errors'],
   ['messages'],
@@ -21,9 +21,9 @@ const layers = [
   ['demo'],
   ['cli'],
 ];
-/** All others load in a browser and on an edge runtime. */
+/** Whether a file may use Node built-ins; all others load in a browser and on an edge runtime. */
 const usesNode = (file: string): boolean => /^(?:server\/node|demo\/|cli\/)/.test(file);
-/** Files beside the rooms, which everybody may use and which use no room. */
+/** Files beside the modules, which every module may import and which import no module. */
 const shared = new Set([
   'append-only.ts',
   'cancellation.ts',
@@ -37,7 +37,7 @@ const shared = new Set([
   'visible-text.ts',
 ]);
 
-const rank = (room: string): number => layers.findIndex((rooms) => rooms.includes(room));
+const rank = (module: string): number => layers.findIndex((row) => row.includes(module));
 
 const sources = (readdirSync('src', { recursive: true }) as string[])
   .map((file) => file.replaceAll('\\', '/'))
@@ -47,15 +47,15 @@ const sources = (readdirSync('src', { recursive: true }) as string[])
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/from '([^']+)'|import\('([^']+)'\)/g)].map((m) => m[1] ?? m[2] ?? '');
 
-const roomOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : '');
+const moduleOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : '');
 
 describe('the shape of the sources', () => {
-  it('reads all rooms', () => {
-    const rooms = new Set(sources.map(({ file }) => roomOf(file)).filter(Boolean));
-    expect([...rooms].toSorted()).toEqual(layers.flat().toSorted());
+  it('has every module in the list', () => {
+    const modules = new Set(sources.map(({ file }) => moduleOf(file)).filter(Boolean));
+    expect([...modules].toSorted()).toEqual(layers.flat().toSorted());
   });
 
-  it('rooms import downwards only', () => {
+  it('imports go to lower modules only', () => {
     const upward = sources
       .filter(({ file }) => file.includes('/'))
       .flatMap(({ file, text }) =>
@@ -63,14 +63,14 @@ describe('the shape of the sources', () => {
           .filter((path) => path.startsWith('.'))
           .map((path) => posix.join(posix.dirname(file), path))
           .filter((target) => !shared.has(target))
-          .filter((target) => roomOf(target) !== roomOf(file))
-          .filter((target) => rank(roomOf(target)) >= rank(roomOf(file)))
+          .filter((target) => moduleOf(target) !== moduleOf(file))
+          .filter((target) => rank(moduleOf(target)) >= rank(moduleOf(file)))
           .map((target) => `${file} -> ${target}`),
       );
     expect(upward).toEqual([]);
   });
 
-  it('shared files use no room', () => {
+  it('shared files import no module', () => {
     const wrong = sources
       .filter(({ file }) => shared.has(file))
       .flatMap(({ file, text }) =>
@@ -85,9 +85,11 @@ describe('the shape of the sources', () => {
     const used = sources.flatMap(({ file, text }) =>
       importsOf(text)
         .filter((path) => !path.startsWith('.') && !(usesNode(file) && path.startsWith('node:')))
-        // two rooms are all of React
+        // two modules use React everywhere
         .map((path) =>
-          /^react(?:-dom)?(?:$|\/)/.test(path) ? `react in ${roomOf(file)}/` : `${path} in ${file}`,
+          /^react(?:-dom)?(?:$|\/)/.test(path)
+            ? `react in ${moduleOf(file)}/`
+            : `${path} in ${file}`,
         ),
     );
     expect([...new Set(used)].toSorted()).toEqual([

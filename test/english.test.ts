@@ -10,31 +10,27 @@ const allowed = /\b(?:goOnIf|wouldGoOn)\b/g;
 
 /** What is still to be rewritten. Only ever remove from this list. */
 const pending: readonly string[] = [
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
   'README.md',
   'docs/',
   'examples/00-support-agent.ts',
   'examples/01-hello-agent.ts',
-  'src/agent/',
   'src/broadcasting/',
   'src/cli/',
   'src/console/',
   'src/continuation/',
   'src/react/',
-  'src/sessions/',
   'src/trace/',
   'src/ui/',
   'test/',
 ];
 /** Inside what is pending, and done already. */
 const done: readonly string[] = [
-  'src/sessions/stores/',
   'test/architecture',
   'test/extending/',
   'test/fixtures/',
   'test/kill/',
   'test/server/',
+  'test/sessions/',
   'test/setup/',
   'test/starters/',
 ];

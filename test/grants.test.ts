@@ -162,7 +162,7 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
     expect(details).toEqual({ stopReason, missing: [needs] });
     const { reason, remedy } = state.lastContinuationOutcome!.decisive!;
     expect(message).toBe(
-      `This execution cannot go on yet (${by}: ${reason}). ` +
+      `This execution cannot continue yet (${by}: ${reason}). ` +
         `Resume with resume(state, { grant: { ${needs}: ${remedy?.grant?.[needs]} } }) or as much as is needed.`,
     );
     expect(driver.requests.length).toBe(before);

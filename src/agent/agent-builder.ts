@@ -34,7 +34,7 @@ export class AgentBuilder<
     return new AgentBuilder({});
   }
 
-  /** Without limits; error policy, stop requests and the wish to go on after tool calls remain. */
+  /** No limits; error policy, stop requests and the request to continue after tool calls remain. */
   static new(): AgentBuilder<{}, string, 'agent', never> {
     return new AgentBuilder({ maxSteps: null, timeout: null, finishReasons: null });
   }

@@ -79,7 +79,7 @@ const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
   const reason = withoutFullStop(messageOf(error));
-  forbid(run, 'SessionRuntime', reason, 'mend the cause, then send a new message.');
+  forbid(run, 'SessionRuntime', reason, 'fix the cause, then send a new message.');
 }
 
 /** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */
@@ -120,7 +120,7 @@ function judgeBetweenSteps(run: Run): void {
     events.emit('ContinuationEvaluated', { stepNumber: run.state.stepCount, outcome });
 }
 
-/** One model call with its tool calls, or the rest of a step that waited for people; then the verdict. */
+/** One model call with its tool calls, or the rest of a step that waited for approval; then the outcome. */
 export async function takeStep(run: Run): Promise<void> {
   const { unfinishedStep } = run.state;
   const now = run.now();
@@ -245,7 +245,7 @@ function forbid(
   run: Run,
   criterion: string,
   reason: string,
-  remedy: string = `mend the hook ${criterion}, then send a new message.`,
+  remedy: string = `fix the hook ${criterion}, then send a new message.`,
 ): void {
   const { unfinishedStep } = run.state;
   if (unfinishedStep) {

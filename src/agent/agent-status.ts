@@ -17,7 +17,7 @@ export interface StatusFacts {
   readonly event: 'AgentStarted' | 'AgentPaused' | 'AgentFinished' | 'AgentFailed' | null;
 }
 
-/** The status a verdict leads to. `completed` is reached from `completed` alone. */
+/** The status an outcome leads to. `completed` is reached from `completed` alone. */
 export function statusOf(stopReason: StopReason): AgentStatus {
   if (stopReason === StopReason.Completed) return AgentStatus.Completed;
   return stopReason === StopReason.ErrorForbade || stopReason === StopReason.RetryLimitReached

@@ -36,7 +36,7 @@ function announceInput({ events, messagesBefore, state: { messages } }: Run): vo
 const isFromUser = (message: Message | undefined): boolean =>
   message?.isUser() === true && message.metadata['synthetic'] !== true;
 
-/** Of a run that goes on elsewhere. */
+/** For a run that continues in another process. */
 const noPause: Pick<Pause, 'kind' | 'reason'> = { kind: 'handover' };
 
 /** One last word per run or resume, as the status says. */

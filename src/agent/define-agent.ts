@@ -78,7 +78,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
   });
 }
 
-/** Limits first, then the checks, then the user's own: the order in which `explain()` lists the voices. */
+/** Limits, then checks, then custom criteria: the order in which `explain()` lists them. */
 function criteriaOf(
   options: AgentOptions,
   errorPolicy: ErrorPolicy,

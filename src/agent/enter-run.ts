@@ -42,14 +42,14 @@ export function openNew(
         state.messages.length === 0
           ? 'no messages'
           : `a last message of role ${state.messages.last()?.role}`
-      }. Add one with state.withUserMessage(...); to go on with the ended execution, resume(state, { grant }).`,
+      }. Add one with state.withUserMessage(...); to continue the ended execution, call resume(state, { grant }).`,
     );
   const run = new Run(definition, bus, state, options);
   startExecution(run, options.executionId);
   return run;
 }
 
-/** Begins an execution that nobody works on yet. */
+/** Begins a new execution. */
 export function openIdle(
   definition: AgentDefinition,
   bus: EventBus,
@@ -147,7 +147,7 @@ export function stopOpen(
 export const openExecution = (state: AgentState, method: string): AgentError =>
   new AgentError(
     'execution_open',
-    `${method}() got a state whose execution is ${state.status}. Go on with it with resume(state${
+    `${method}() got a state whose execution is ${state.status}. Continue it with resume(state${
       state.pendingApprovals.length > 0 ? ', { approvals }' : ''
     }), or end it with stop(state).`,
     { details: { status: state.status, executionId: state.execution.id } },

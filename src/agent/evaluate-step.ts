@@ -31,7 +31,7 @@ export function closeStep(run: Run, draft: StepDraft): void {
   judge(run, draft, step, now);
 }
 
-/** What agents inside its calls have used counts, though nobody will hear from them again. */
+/** Counts what nested agents have used, though they never report again. */
 function bookLeftBehind(draft: StepDraft): void {
   if (draft.children !== null) draft.addSpending(unbooked(draft.children, draft.childAccounts));
 }
@@ -62,7 +62,7 @@ function record(run: Run, draft: StepDraft, now: number): AgentStep {
   return step;
 }
 
-/** Asks the criteria about the newest step and lets the verdict take effect. */
+/** Evaluates the criteria for the newest step and applies the outcome. */
 function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   const outcome = resolveOutcome(run, now);
   (step as { outcome: ContinuationOutcome }).outcome = outcome; // its last field; frozen from here on
@@ -71,7 +71,7 @@ function judge(run: Run, draft: StepDraft, step: AgentStep, now: number): void {
   announce(run, draft, step, outcome);
 }
 
-/** The verdict on the state as it is; a cancelled run always ends. */
+/** The outcome of the current state; a cancelled run always ends. */
 export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   const { criteria } = run.agent;
   const { cause } = run.cancellation;
@@ -86,7 +86,7 @@ export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   return criteria.evaluate(run.state, { now, redactor, deps: run.deps });
 }
 
-/** An agent that would go on does not where a limit of an agent above it is used up. */
+/** Stops an agent that would continue if a limit of a parent is used up. */
 function withinFamily({ family }: Run, outcome: ContinuationOutcome): ContinuationOutcome {
   const objections = family?.objections() ?? [];
   if (objections.length === 0) return outcome;
@@ -104,7 +104,7 @@ function requestStop(run: Run, stopRequest: Execution['stopRequest']): void {
   run.state = run.state.with({ execution: { ...run.state.execution, stopRequest } });
 }
 
-/** Lets a verdict take effect: status, pause, output and, where the model spoke last, the word that asks for more. */
+/** Applies an outcome: status, pause, output and, after an answer of the model, the message that asks for more. */
 export function settle(
   run: Run,
   outcome: ContinuationOutcome,

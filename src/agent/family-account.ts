@@ -174,7 +174,7 @@ export class FamilyAccount {
   }
 }
 
-/** Steps that count for all and belong to nobody yet. */
+/** Steps that count for all and have no agent yet. */
 const nameless = (steps: number): Spending => ({
   ...noSpending,
   shares: [{ agent: '', steps, tokens: 0, cost: 0 }],

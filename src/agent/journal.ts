@@ -11,7 +11,7 @@ export interface Checkpoint {
 }
 
 /**
- * Makes a run durable: the loop says what happens, and waits where going on would not be safe before it is written
+ * Makes a run durable: the loop says what happens, and waits where continuing would not be safe before it is written
  * down. A run without one waits for nothing.
  */
 export interface Journal extends EventOutlet {
@@ -19,7 +19,7 @@ export interface Journal extends EventOutlet {
   begin(state: AgentState): Promise<void>;
   /**
    * After a step. It is written down while the next model call runs, at the latest before a tool begins; to be waited
-   * for where it is in doubt whether the run may go on.
+   * for where it is in doubt whether the run may continue.
    */
   save(state: AgentState): Promise<void> | undefined;
   /**
@@ -35,7 +35,7 @@ export interface Journal extends EventOutlet {
   end(state: AgentState): Promise<void>;
   /** The journal of an agent behind a call. */
   nested(callId: string): Journal;
-  /** An earlier process has started this call, and nobody knows how it ended. */
+  /** Whether an earlier process has started this call with an unknown end. */
   wasStarted(callId: string): boolean;
   /** How often earlier processes have begun the text of an attempt at a step, which was lost with them. */
   lostTexts(agentId: string, stepNumber: number, attempt: number): number;
@@ -44,6 +44,6 @@ export interface Journal extends EventOutlet {
   /** Why nothing can be written any more; the run is over then. */
   readonly failure: unknown;
   readonly pauseReason: string | null;
-  /** Somebody else goes on: stop between steps, without a verdict. */
+  /** Whether another process continues: stop between steps, without an outcome. */
   readonly isHandedOver: boolean;
 }

@@ -39,7 +39,7 @@ export class ModelAnswer {
     this.#draft = draft;
   }
 
-  /** Streams whenever somebody listens to chunks or deltas. */
+  /** Streams whenever chunks or deltas have a listener. */
   infer(request: InferenceRequest): Promise<InferenceResponse> {
     const { agent, cancellation, events, journal } = this.#run;
     const { driver } = agent;

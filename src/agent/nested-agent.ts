@@ -60,7 +60,7 @@ function withoutTimeLimits(definition: AgentDefinition): AgentDefinition {
 
 export const definitionOf = (tool: AnyTool): AgentDefinition => (tool.agent as Nested).definition;
 
-/** A call that cannot go on before a person answers; holds the agent's state. */
+/** A call that cannot continue before a person answers; holds the agent's state. */
 export class NestedPause {
   readonly state: AgentState;
   constructor(state: AgentState) {
@@ -124,7 +124,7 @@ function lastText({ messages, execution }: AgentState): string {
   return '';
 }
 
-/** A state that names another agent cannot go on here. */
+/** A state that names another agent cannot continue here. */
 export function checkAgentName(agent: AgentDefinition, state: AgentState): void {
   if (state.agentName === null || state.agentName === agent.name) return;
   throw new AgentError(

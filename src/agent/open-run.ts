@@ -26,7 +26,7 @@ export function startExecution(run: Run, executionId: string = uuid()): void {
   identify(run);
 }
 
-/** Goes on with an open execution: the wall clock starts anew, the accounts stay. */
+/** Continues an open execution: the wall clock restarts, the totals stay. */
 export function takeUp(run: Run, grant?: Grants, granted?: GrantedBy): void {
   const { state } = run;
   const { execution } = state;
@@ -112,7 +112,7 @@ interface Missing {
   readonly evaluation: ContinuationEvaluation;
 }
 
-/** What still stands in the way: grants the last verdict asked for, and limits that would forbid at once. */
+/** What still stands in the way: grants the last outcome asked for, and limits that would forbid at once. */
 function missingGrants(
   run: Run,
   last: readonly ContinuationEvaluation[],
@@ -144,9 +144,13 @@ function grantMissing(state: AgentState, missing: readonly Missing[]): AgentErro
     blocking.length > 0
       ? 'No grant can lift that: send a new message.'
       : `Resume with resume(state, { grant: { ${wanted} } }) or as much as is needed.`;
-  return new AgentError('not_resumable', `This execution cannot go on yet (${reasons}). ${todo}`, {
-    details: { stopReason: state.stopReason, missing: grants.map(({ kind }) => kind) },
-  });
+  return new AgentError(
+    'not_resumable',
+    `This execution cannot continue yet (${reasons}). ${todo}`,
+    {
+      details: { stopReason: state.stopReason, missing: grants.map(({ kind }) => kind) },
+    },
+  );
 }
 
 function notResumable(state: AgentState, decisive: ContinuationEvaluation | undefined): AgentError {

@@ -12,7 +12,7 @@ import type { Run } from './run.ts';
 import { bookingOf, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** Keeps the step unfinished in the state: no verdict is made while calls are open. */
+/** Keeps the step unfinished in the state: there is no outcome while calls are open. */
 export function pauseStep(run: Run, draft: StepDraft): void {
   const now = run.now();
   const { state } = run;

@@ -61,7 +61,7 @@ export function eventStream(
     wiretap: (event) => {
       queue.push(event);
       wake();
-      return wiretap?.(event); // a promise goes on to whoever reports its failure
+      return wiretap?.(event); // the caller reports a rejected promise
     },
   });
   result

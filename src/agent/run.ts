@@ -66,7 +66,7 @@ export class Run implements CallFrame {
   readonly cancellation: Cancellation;
   readonly deps: Readonly<Record<string, unknown>>;
   readonly offered: OfferedTools;
-  /** People's answers to calls that wait, by call id; bound to their calls before the run goes on. */
+  /** People's answers to calls that wait, by call id; bound to their calls before the run continues. */
   answers: Answers;
   /** Null unless a session keeps the run. */
   readonly journal: Journal | null;
@@ -82,15 +82,15 @@ export class Run implements CallFrame {
   now: () => number;
   stopRequest: StopRequest | null = null;
   pauseReason: string | null = null;
-  /** A complete text of the model that nobody has heard of yet. */
+  /** A complete text of the model that is not emitted yet. */
   untold: FieldsOf<'MessageAdded'> | null = null;
-  /** Approvals that nobody was asked for yet: set by a pause, told with the last word of the run. */
+  /** Approvals not requested yet: set by a pause, emitted at the end of the run. */
   newApprovals: readonly PendingApproval[] | null = null;
   /** Set once this agent has called another. */
   family: FamilyAccount | null = null;
   /** A nested agent has been let begin a model call that has not ended. */
   isAdmitted = false;
-  /** The caller of `iterate` went away: stop between steps, without a verdict. */
+  /** The caller of `iterate` is gone: stop between steps, without an outcome. */
   handedOver = false;
   #dueAt: number = Number.POSITIVE_INFINITY;
   #timerDueAt: number = Number.POSITIVE_INFINITY;

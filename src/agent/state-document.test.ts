@@ -40,7 +40,7 @@ describe('the whole state as JSON', () => {
     );
   });
 
-  it('D28: a revived state goes on exactly like the one that never left the process', async () => {
+  it('D28: a revived state continues exactly like the one that never left the process', async () => {
     await fc.assert(
       fc.asyncProperty(turns, async (script) => {
         const state = await stateAfter(AgentState.empty(), script);
@@ -230,7 +230,7 @@ describe('documents that are none', () => {
           state.lastContinuationOutcome?.explain();
           const agent = agentFor('yes', 'yes', 'yes');
           const ended = agent.stop(state.withAgentName('clerk'));
-          const after = await agent.run(ended.withUserMessage('go on'));
+          const after = await agent.run(ended.withUserMessage('continue'));
           expect(after.messages.last()?.content).toBe('yes');
         },
       ),

@@ -8,7 +8,7 @@ import type { Booking, Execution } from './execution.ts';
 import type { Run } from './run.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** A provider's wish for a longer wait than this is not followed. */
+/** A provider's request for a longer wait is ignored. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** Usage, cost and working time that no earlier stretch of the step has booked. */

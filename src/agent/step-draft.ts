@@ -43,7 +43,7 @@ export class StepDraft {
   children: Map<string, AgentState> | null = null;
   /** How much of those agents is in this step's accounts, where it is not all of it. */
   childAccounts: Map<string, ChildAccount> | null = null;
-  /** Whether a journal has the step as it is, with all that would be needed to go on with it. */
+  /** Whether a journal has the whole step, with everything needed to continue it. */
   isSaved = false;
   /** Messages of this step that the conversation does not have yet. */
   newMessages: Message[] = [];
@@ -188,7 +188,7 @@ export class StepDraft {
     return errors.length > 0 ? errors : noErrors;
   }
 
-  /** The step as a record; `outcome` is filled in by the verdict, which freezes it. */
+  /** The step as a record; evaluation fills in `outcome` and freezes it. */
   toStep(
     executionId: string,
     durationMs: number,

@@ -127,7 +127,7 @@ export class ToolCallRunner {
     args: JsonObject,
     checked: unknown,
   ): Promise<unknown> {
-    // an agent that goes on has its arguments already
+    // an agent that continues has its arguments already
     if (this.#draft.children?.has(this.call.id)) return this.#invoke(tool, checked);
     const changed = argumentsIn(given);
     if (typeof changed === 'string')
@@ -150,7 +150,7 @@ export class ToolCallRunner {
   async #callJournaled(tool: AnyTool, checked: unknown): Promise<unknown> {
     const { journal } = this.#run;
     const draft = this.#draft;
-    // an agent that goes on was started before
+    // an agent that continues was started before
     if (this.#start === null && !draft.children?.has(this.call.id))
       this.#start = journal?.start(this.call.id, tool, this.#checkpoint()) ?? null;
     await this.#start;
@@ -261,7 +261,7 @@ export class ToolCallRunner {
       durationMs,
       result: events.redacted(value),
       ...(this.#approval && { approval: this.#approval }),
-      // nobody was told that it began
+      // no event said that it began
       ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
     });
   }

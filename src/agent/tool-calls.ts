@@ -75,7 +75,7 @@ async function settle(run: Run, draft: StepDraft, place: number): Promise<void> 
 const wasOffered = ({ offered }: Run, { counted }: StepDraft, { name }: ToolCall): boolean =>
   counted !== null || offered.toolNameSet.has(name);
 
-/** Begun by a process that died, and not to be begun again; an agent goes on where its own journal ends. */
+/** Begun by a process that died, and not to be begun again; an agent continues where its own journal ends. */
 function isLost({ journal, agent }: Run, { id, name }: ToolCall): boolean {
   if (!journal?.wasStarted(id)) return false;
   const tool = agent.tools.get(name);

@@ -143,7 +143,7 @@ export class AgentJournal implements Journal {
     if (!checkpoint) return;
     const { state, messages } = checkpoint;
     this.#results = [];
-    // a copy: the step goes on to collect messages
+    // a copy: the step continues to collect messages
     this.#writer.batch.addState({ frame: this.#frame, state, pending: [...messages] });
   }
 

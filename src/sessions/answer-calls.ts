@@ -73,7 +73,7 @@ async function checkWaits(lookup: SessionLookup, row: SessionRow, callId: string
   throw notWaiting(id, callId, await lookup.waiting(row));
 }
 
-/** Stores the answers, and the wish to go on; the id of the execution that does. */
+/** Stores the answers and the request to continue. Returns the id of the execution. */
 export async function resumeSession(
   lookup: SessionLookup,
   scheduler: SessionScheduler,

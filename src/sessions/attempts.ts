@@ -63,7 +63,7 @@ export const sessionParked = ({ id, error, tries, parkedAt }: ParkedRow): AgentE
     { details: { sessionId: id, error, tries, parkedAt } },
   );
 
-/** For the log of whoever runs the process. */
+/** For the log of the operator. */
 export const wasParked = ({ id, error, tries }: ParkedRow, cause: unknown): AgentError =>
   new AgentError(
     'parked',

@@ -8,7 +8,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 export const isSessionId = (id: unknown): id is string =>
   typeof id === 'string' && SESSION_ID.test(id);
 
-/** For new sessions. A URL drops `.` and `..` from its path, so nobody could ask for such a session. */
+/** For new sessions. A URL drops `.` and `..` from its path, so no client could ask for such a session. */
 export function checkedSessionId(id: unknown): string {
   if (isSessionId(id) && id !== '.' && id !== '..') return id;
   throw invalidOption(

@@ -174,7 +174,7 @@ const TOO_LARGE = 'too large for the log';
 /** The note with its large fields left out; each says so itself, and the others are as they were. */
 const shortened = (note: EventNote, most: number): EventNote => {
   const short = Object.entries(note.fields).map(([name, value]: [string, unknown]) => {
-    // a verdict is small, mostly only pointed at, and readers count on it
+    // an outcome is small, mostly a reference, and readers rely on it
     if (name === 'outcome' || lengthOf(value) <= most) return [name, value];
     return [name, typeof value === 'string' ? `(${TOO_LARGE})` : { omitted: TOO_LARGE }];
   });

@@ -6,7 +6,7 @@ import type { RowReader } from './row-reader.ts';
 import type { EventRow, SessionRow } from './session-rows.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** Where the verdict of an event stands in full: the agent's key and the place of its step. */
+/** Where the full outcome of an event is: the agent's key and the position of its step. */
 export type OutcomePlace = readonly [agentKey: string, position: number];
 type Identity = readonly [agentId: string, parentAgentId: string | null];
 type Fields = EventNote['fields'] | { readonly outcome: null };
@@ -24,7 +24,7 @@ type FirstLine = readonly [
   event: Fields & Pick<EventNote, 'type' | 'index' | 'at'> & { readonly outcomeAt?: OutcomePlace },
 ];
 
-/** The events of one commit in one row: who told them is said once, and a verdict that a step has is only pointed at. */
+/** The events of one commit in one row: the agent is stored once, and an outcome of a step is stored as a reference. */
 export interface LogEntry {
   readonly agents: readonly Identity[];
   readonly events: readonly Line[];

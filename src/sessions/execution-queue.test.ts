@@ -57,14 +57,14 @@ describe('the queue in this process', () => {
     expect(began).toEqual(['a', 'b', 'a']);
   });
 
-  it('one that waits for its own end holds up nobody', async () => {
+  it('an entry that waits for its own end blocks no other', async () => {
     const { queue, began, end } = harness({ concurrency: 2 });
     for (const id of ['a', 'b', 'a', 'c']) void queue.add(id);
     await end('b');
     expect(began).toEqual(['a', 'b', 'c']);
   });
 
-  it('goes on after work that fails', async () => {
+  it('continues after work that fails', async () => {
     const { queue, began, end } = harness({ concurrency: 1 });
     void queue.add('a');
     void queue.add('b');

@@ -45,7 +45,7 @@ export interface ExecutionWriterOptions {
   /** The work must end at once: nothing more can be written. */
   failed(error: unknown): void;
   signalled(receipt: CommitReceipt): void;
-  /** Whether the last text of the model is left out of the log: nobody here knows what its agent hides. */
+  /** Whether the last text of the model stays out of the log: its agent's redactor is not known here. */
   readonly hidesText?: boolean;
   /** Given where the session runs alone: a step that was begun and done so is written down. */
   quarantineEnded?(): void;
@@ -65,7 +65,7 @@ export class ExecutionWriter {
   hasEnded = false;
   seq: number;
   #notifiedSeq: number;
-  /** Calls that another process has started, and whose end nobody saw. */
+  /** Calls that another process has started and whose end is unknown. */
   readonly lostCalls: Set<string> = new Set();
   /** What an earlier worker of this execution may have streamed. */
   lost: LostStreams | null = null;
@@ -125,7 +125,7 @@ export class ExecutionWriter {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       if (this.#batch.isEmpty && this.#sealed.length === 0) return;
-      this.commit().catch(() => {}); // whoever waits for the next commit hears of it
+      this.commit().catch(() => {}); // the next commit reports it
     }, 0);
   }
 

@@ -14,7 +14,7 @@ import type { OwnerOptions } from './session-options.ts';
 import type { NewSessionRow, SessionRow } from './session-rows.ts';
 import { requirementOf, type StateHeader, type ForkPoint } from './state-rows.ts';
 
-/** Stores a new session that goes on from a step of another one; its id. */
+/** Stores a new session that continues from a step of another one. Returns its id. */
 export async function forkSession(
   lookup: SessionLookup,
   sessionId: string,
@@ -100,7 +100,7 @@ async function stepAt(reader: RowReader, source: SessionRow, number: number): Pr
   return { number, step: step as AgentStepJSON, mark: mark as ForkPoint }; // one value per row
 }
 
-/** As it was after that step: paused where it would have gone on, so that it can be resumed or asked something else. */
+/** As it was after that step: paused where it would have continued, so that it can be resumed or take a new message. */
 async function stateAt(
   lookup: SessionLookup,
   reader: RowReader,

@@ -232,7 +232,7 @@ export class LeaseKeeper {
   async #releaseAll(): Promise<void> {
     for (const [id, given] of this.#returns) {
       const isOver = await this.#released(id, given).catch(() => false); // tried again with the next beat
-      // nobody keeps it alive, so it has run out by then
+      // no worker renews it, so it has expired by then
       const isDone = isOver || msSince(given.since) > this.#times.leaseMs;
       if (isDone && this.#returns.get(id) === given) this.#returns.delete(id);
     }

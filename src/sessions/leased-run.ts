@@ -70,7 +70,7 @@ export class LeasedRun {
     }
   }
 
-  /** Writes a message down that nobody could begin to work on: then there is a log that tells of it. */
+  /** Stores a message whose work cannot begin, so that the log has it. */
   async begin(): Promise<void> {
     try {
       const { loaded, task, journal } = await this.#prepared();

@@ -25,11 +25,11 @@ export interface LoadedSession {
   readonly nestedFrames: Map<string, AgentFrame>;
   /** People's answers that were not carried out yet, or not to the end. */
   readonly answers: Answers;
-  /** Calls that were started, and whose end nobody saw. */
+  /** Calls that were started and whose end is unknown. */
   readonly lostCalls: Set<string>;
 }
 
-/** How much of a session is read: its newest messages and, where it goes on, all of its last execution. */
+/** How much of a session is read: its newest messages and, where it continues, all of its last execution. */
 export interface HistoryWindow {
   readonly maxMessages: number;
   /** Characters of JSON of those messages. */

@@ -12,7 +12,7 @@ import type { CreateOptions } from './session-options.ts';
 import { titleOf } from './session-title.ts';
 import { headState, wholeConversation, type StateHeader } from './state-rows.ts';
 
-/** Stores a session that nobody has worked on; its id. */
+/** Stores a new session. Returns its id. */
 export async function createSession(
   lookup: SessionLookup,
   options: CreateOptions,

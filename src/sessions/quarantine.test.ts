@@ -89,7 +89,7 @@ describe('a session in quarantine', () => {
     expect(await quarantine.join('c')).toMatchObject({ isAlone: false });
   });
 
-  it('that runs for long keeps nobody waiting for ever', async () => {
+  it('a session that runs for long does not block others forever', async () => {
     const quarantine = gate({ aloneMs: 30 });
     await quarantine.isolate('poison');
     const other = watched(quarantine.join('a'));

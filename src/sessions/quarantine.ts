@@ -8,7 +8,7 @@ export interface QuarantineTimes {
   readonly leaveMs: number;
   /** After all that, others have the process for so long. */
   readonly restMs: number;
-  /** A session that ran alone for so long keeps nobody waiting any more. */
+  /** How long a session runs alone before others may run beside it. */
   readonly aloneMs: number;
 }
 
@@ -91,7 +91,7 @@ export class Quarantine {
     for (const waiter of Array.from(this.#waiters.get(sessionId) ?? [])) waiter.settle(visitor);
   }
 
-  /** Nobody gets a place any more who waits for one. */
+  /** Rejects every session that waits for a place. */
   close(): void {
     for (const waiters of Array.from(this.#waiters.values()))
       for (const waiter of Array.from(waiters)) waiter.settle(null);

@@ -6,7 +6,7 @@ import { failureText } from './attempts.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { WaitingLimit } from './store-requests.ts';
 
-/** Also for a session of somebody else: that it exists is not told. */
+/** Also for a session of another owner: its existence is not disclosed. */
 export const sessionNotFound = (sessionId: string): AgentError =>
   new AgentError(
     'session_not_found',
@@ -26,7 +26,7 @@ export const newerSession = ({ id, requires }: SessionRow): AgentError =>
 export const sessionBusy = ({ id, executionId }: SessionRow): AgentError =>
   new AgentError(
     'conflict',
-    `Session ${show(id)} is at work. Wait for its end, stop it with stop(), ` +
+    `Session ${show(id)} is busy. Wait for it to end, call stop(), ` +
       `or let the message wait with { whenBusy: 'queue' }.`,
     { details: { sessionId: id, executionId } },
   );
@@ -45,14 +45,14 @@ export const awaitingApproval = (sessionId: string, callIds: readonly string[]):
     'awaiting_approval',
     callIds.length > 0
       ? `Session ${show(sessionId)} waits for an answer to ${callIds.join(', ')}: approve() or deny() each, or stop().`
-      : `Session ${show(sessionId)} is paused: go on with resume(), or end it with stop().`,
+      : `Session ${show(sessionId)} is paused: continue it with resume(), or end it with stop().`,
     { details: { sessionId, pending: callIds } },
   );
 
 export const changedMeanwhile = (sessionId: string): AgentError =>
   new AgentError(
     'conflict',
-    `Somebody else was quicker with session ${show(sessionId)}. Look at it with get() before you try again.`,
+    `Session ${show(sessionId)} has changed. Read it with get(), then try again.`,
     { details: { sessionId } },
   );
 

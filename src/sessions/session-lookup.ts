@@ -174,7 +174,7 @@ export class SessionLookup {
     }
   }
 
-  /** Ids of calls that nobody has answered. */
+  /** Ids of calls without an answer. */
   async waiting({ id, executionId }: SessionRow): Promise<readonly string[]> {
     if (executionId === null) return [];
     const calls = await this.store.calls(id, executionId, { state: 'waiting' });

@@ -11,7 +11,7 @@ import type { SchedulerOptions } from './session-scheduler.ts';
 import type { SessionPhase } from './session-rows.ts';
 import type { ExpireRequest, SessionStore, UpkeepRequest } from './session-store.ts';
 
-/** Whose session it is: every method asks, and a session of somebody else is not found. */
+/** The owner of the session: every method requires it, and a session of another owner is not found. */
 export interface OwnerOptions {
   readonly owner: string;
 }

@@ -31,7 +31,7 @@ export interface SessionRow {
   readonly worker: string | null;
   /** Whether that lease is still good, by the clock of the store. */
   readonly isLeased: boolean;
-  /** Why somebody asked the execution to end, or to pause. */
+  /** The reason of the request to stop or to pause. */
   readonly stopReason: string | null;
   readonly pauseReason: string | null;
   readonly messageCount: number;

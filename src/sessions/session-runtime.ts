@@ -47,7 +47,7 @@ import type { Dropped } from './session-store.ts';
 import { stopText } from './stop-note.ts';
 import { upkeepRequest } from './upkeep-request.ts';
 
-/** Conversations that live in a store: any process with the same store and agents can go on with them. */
+/** Conversations in a store: any process with the same store and agents can continue them. */
 export class SessionRuntime {
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
@@ -91,7 +91,7 @@ export class SessionRuntime {
     return { ...session, executionId };
   }
 
-  /** Asks a running execution to pause after its step, if it would go on. */
+  /** Asks a running execution to pause after its step, if it would continue. */
   async pause(
     sessionId: string,
     options: OwnerOptions & GrantCapOptions & { readonly reason?: string },
@@ -102,7 +102,7 @@ export class SessionRuntime {
     return this.get(sessionId, options);
   }
 
-  /** Goes on with a paused session: with answers, after a pause, or past a limit with a grant. */
+  /** Continues a session: with approvals, after a pause, or past a limit with a grant. */
   async resume(sessionId: string, options: ResumeSessionOptions): Promise<Session> {
     const executionId = await resumeSession(this.#lookup, this.#scheduler, sessionId, options);
     return this.#result(sessionId, options, executionId);
@@ -175,7 +175,7 @@ export class SessionRuntime {
     return this.#lookup.store.prune(upkeepRequest(options));
   }
 
-  /** Deletes whole sessions that did not change since, in such batches; never one that is at work or about to be. */
+  /** Deletes whole sessions that did not change since, in such batches; never one that is busy or about to be. */
   async expire(options: ExpireOptions): Promise<Dropped> {
     const { waiting, dryRun } = options;
     return this.#lookup.store.expire({
@@ -185,7 +185,7 @@ export class SessionRuntime {
     });
   }
 
-  /** Takes up what a process that died has left, and what nobody has begun. How many sessions it found. */
+  /** Recovers sessions that a stopped process left, and starts waiting work. Returns how many sessions it found. */
   recover(): Promise<number> {
     return this.#scheduler.recover();
   }

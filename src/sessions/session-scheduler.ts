@@ -30,7 +30,7 @@ import { isTakenOver, workOn, type WorkerContext } from './session-worker.ts';
 export interface SchedulerOptions {
   /** Default: in this process, 50 at a time. */
   readonly queue?: ExecutionQueue;
-  /** Live things for tools and hooks, made anew wherever a session goes on. */
+  /** Dependencies for tools and hooks, created in each process that runs a session. */
   readonly deps?:
     | Record<string, unknown>
     | ((session: { readonly id: string; readonly owner: string }) => unknown);

@@ -51,7 +51,7 @@ export interface CallWrite {
   readonly tool: string;
   readonly state: Exclude<CallState, 'decided'>;
   readonly result?: string | null;
-  /** On `started`: may begin again after a start whose end nobody saw. */
+  /** On `started`: may begin again after a start whose end is unknown. */
   readonly again?: boolean;
 }
 
@@ -179,7 +179,7 @@ export interface SessionStore {
   request(sessionId: string, request: SessionRequest): Promise<SessionPhase | null>;
 
   /**
-   * Takes the lease of an `open` session that nobody holds, under a new token, and counts: one try, and a death where
+   * Takes the lease of an `open` session without one, under a new token, and counts: one try, and a death where
    * the lease before ran out. After {@link QUARANTINE_DEATHS} deaths the session is in quarantine and given to a worker
    * only that runs `alone`, unless a stop was requested. Null if it cannot be had.
    */
@@ -195,7 +195,7 @@ export interface SessionStore {
     readonly ttlMs: number;
     readonly leases: readonly Pick<LeaseSignal, 'sessionId' | 'token'>[];
   }): Promise<readonly RenewedLease[]>;
-  /** The leases of this worker, and what is wished of them. */
+  /** The leases of this worker, and the requests for them. */
   signals(worker: string): Promise<readonly LeaseSignal[]>;
   /**
    * Ids of `open` sessions that a worker may claim now and that should not wait: those of any agent that are to be
@@ -203,7 +203,7 @@ export interface SessionStore {
    */
   urgent(query: UrgentQuery): Promise<readonly string[]>;
   /**
-   * `open` sessions of one agent that a worker may claim now and that nobody holds. Owners take turns: first the longest
+   * `open` sessions of one agent without a lease that a worker may claim now. Owners take turns: first the longest
    * untouched session of each owner, then the second of each.
    */
   recoverable(query: RecoverableQuery): Promise<RecoverablePage>;
@@ -247,7 +247,7 @@ export interface SessionStore {
   /** Leaves no row behind. False if there was none. */
   delete(sessionId: string): Promise<boolean>;
   /**
-   * For sessions that nobody works on and that did not change since: drops events, and the steps, calls, agents and
+   * For sessions without work that have not changed since: drops events, and the steps, calls, agents and
    * large values of all executions but the last. Remembered ids of executions, and of calls
    * that waited, stay. Works in small batches, each a write
    * of its own, that hold up neither other sessions nor the event loop; skips what is in use at that moment, and what

@@ -20,7 +20,7 @@ describe('the title of a session', () => {
 
   it('is the first thing the user said in words', () => {
     const image = Message.user([{ type: 'image', url: 'https://example.com/a.png' }]);
-    const synthetic = Message.user('go on', { metadata: { synthetic: true } });
+    const synthetic = Message.user('continue', { metadata: { synthetic: true } });
     expect(
       titled(Message.system('Be kind.'), Message.assistant('Hello.'), image, synthetic),
     ).toBeUndefined();

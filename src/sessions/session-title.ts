@@ -7,7 +7,7 @@ const MOST_CHARACTERS = 80;
 /** A first message may be a book. */
 const READ_CHARACTERS = 2_000;
 
-/** What a session is about, from the first thing its user said; undefined while nobody said anything in words. */
+/** The title of a session, from the first text of its user; undefined before that. */
 export function titleOf(messages: Iterable<MessageInput>, redactor: Redactor): string | undefined {
   for (const { role, content, metadata } of messages) {
     // the loop also speaks as the user

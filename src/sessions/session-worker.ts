@@ -46,7 +46,7 @@ export interface WorkerContext {
   isFree(sessionId: string): boolean;
   onEvent(event: LiveEvent): void;
   hasListeners(sessionId: string): boolean;
-  /** Work that could not be done, for whoever runs the process. */
+  /** Reports failed work to the operator. */
   failed(error: unknown, sessionId: string): void;
   /** A try failed, and the next one may come after the wait. */
   tryLater(sessionId: string, waitMs: number): void;

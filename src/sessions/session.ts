@@ -52,7 +52,7 @@ export interface Session {
   /** What the owner may still grant to the last execution; null while it is open, before the first, and in lists. */
   readonly allowance: GrantAllowance | null;
   readonly pause: Pick<Pause, 'kind' | 'at' | 'reason'> | null;
-  /** Calls that nobody has answered yet; `hidden` says where secrets in their arguments are not shown. */
+  /** Calls without an answer; `hidden` says where secrets in their arguments are not shown. */
   readonly pendingApprovals: readonly PendingApproval[];
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
@@ -61,7 +61,7 @@ export interface Session {
   readonly metadata: JsonObject;
 }
 
-/** `waiting` are the calls that the ledger says nobody has answered. */
+/** `waiting` are the calls without an answer in the ledger. */
 export function sessionOf(
   row: SessionRow,
   { state, seed, title }: StateHeader,
@@ -71,7 +71,7 @@ export function sessionOf(
   const { own: redactor } = redactors;
   const { id, owner, agent, status, executionId, createdAt, updatedAt } = row;
   const { execution, info, pause, lastContinuationOutcome, output, metadata } = state;
-  // accepted, and nobody has begun: the outcome on file is about something else
+  // accepted but not begun: the stored outcome is about something else
   const isFresh = (row.phase === 'open' || row.phase === 'parked') && !isOpen(state.status);
   const isOver = row.phase !== 'open' && status !== 'paused';
   const outcome =

@@ -30,7 +30,7 @@ export interface StateHeader {
   readonly title?: string;
   /** The conversation that the session was created with, until the first run writes it down. */
   readonly seed?: readonly MessageJSON[];
-  /** The execution of another session that this one goes on with under an id of its own. */
+  /** The execution of another session that this one continues under its own id. */
   readonly forkedFrom?: string;
   /** Messages of the step in work: they become rows when it is done. */
   readonly pending?: readonly MessageJSON[];

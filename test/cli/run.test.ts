@@ -227,7 +227,7 @@ describe('onward run', () => {
     await done;
   });
 
-  it('refuses a second message while the session is at work', async () => {
+  it('refuses a second message while the session is busy', async () => {
     const entered = gate();
     const go = gate();
     const slow = {
@@ -243,9 +243,7 @@ describe('onward run', () => {
     await entered.passed;
     const second = await cli(world, 'run', 'again', '--session', 'last');
     expect(second.code).toBe(4);
-    expect(second.stderr).toMatch(
-      /is at work[^]*\n {2}onward stop [0-9a-f]{8}\n {2}onward recover/,
-    );
+    expect(second.stderr).toMatch(/is busy[^]*\n {2}onward stop [0-9a-f]{8}\n {2}onward recover/);
     go.open();
     expect((await first.done).code).toBe(0);
   });

@@ -202,7 +202,7 @@ describe('granting', () => {
     server.refusals.set('POST /sessions/s1/resume', {
       status: 409,
       code: 'conflict',
-      message: 'Session "s1" is at work.',
+      message: 'Session "s1" is busy.',
     });
     await userEvent.click(screen.getByText('Grant 5 steps'));
     await screen.findByText('Already granted in another tab.');

@@ -163,7 +163,7 @@ describe('an answer counts once', () => {
     const store = memoryPlace().open();
     const runtime = runtimeOn(store, agent());
     await paused(runtime, 's');
-    // somebody else answers b in the moment before
+    // another client answers b just before
     const racing = {
       ...store,
       async decide(id: string, answer: Parameters<typeof store.decide>[1]) {

@@ -109,7 +109,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     expect((await runtime.list({ ...ann, limit: 7 })).cursor).toBeNull();
     expect(await ids({ status: 'completed' })).toEqual(['s0']);
     expect(await ids({ status: 'pending', agent: 'sales' })).toEqual(['s6', 's5']);
-    expect(await ids({ agent: 'nobody' })).toEqual([]);
+    expect(await ids({ agent: 'unknown' })).toEqual([]);
     expect((await runtime.list(bob)).sessions.map(({ id }) => id)).toEqual(['b']);
     expect((await runtime.list({ owner: 'carol' })).sessions).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
 });
 
 describe('owners', () => {
-  it('a session of somebody else is not there, whatever is asked', async () => {
+  it('a session of another owner is not found by any method', async () => {
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), agentWith([toolCall('pay')], pay));

@@ -44,7 +44,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await isSound(other, 's');
   });
 
-  it('D17: a process that never saw the session goes on with it', async () => {
+  it('D17: a process that never saw the session continues with it', async () => {
     const place = makePlace();
     const pay = gated();
     const make = () =>
@@ -180,7 +180,7 @@ describe.each(places)('approvals (%s)', (_name, makePlace) => {
     await Promise.all(runtimes.map((runtime, i) => runtime.approve('s', `p${i + 1}`, ann)));
     const done = await until(async () => {
       const session = await first.get('s', ann);
-      // whoever has the lease goes on with what the others were told
+      // the holder of the lease continues with what the others were told
       return session.status === 'completed' ? session : null;
     });
     expect(done.output).toBe('done');

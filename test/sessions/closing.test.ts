@@ -121,7 +121,7 @@ describe('the queue', () => {
 });
 
 describe.each(places)('close (%s)', (_name, makePlace) => {
-  it('finishes the step that runs, hands over, and another process goes on with the next step', async () => {
+  it('finishes the step that runs, hands over, and another process continues with the next step', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const look = mockTool('look');

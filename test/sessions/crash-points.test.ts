@@ -313,7 +313,7 @@ describe.each(Object.entries(scenarios))(
               }
             }
 
-            // and what nobody can know is said
+            // and unknown effects are reported
             const rows = await place.open().calls('s', 'e', { state: 'committed' });
             const told = rows.filter(({ callId }) => unknown.has(callId));
             expect(told).toHaveLength(unknown.size);

@@ -88,7 +88,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     expect(kept).not.toContain('ToolCallDelta');
   });
 
-  it('counts each execution by itself, and goes on over pause, resume and another process', async () => {
+  it('counts each execution by itself, and continues over pause, resume and another process', async () => {
     const place = makePlace();
     const steps = [toolCall('pay'), final('done')];
     const make = () => builderWith(followingDriver(steps, [final('again')]), gated()).build();
@@ -132,7 +132,7 @@ describe.each(places)('the log of an execution (%s)', (_name, makePlace) => {
     expect((await runtime.events(id, { ...ann, executionId: 'no such' })).events).toEqual([]);
   });
 
-  it('nested agents: their events are in it, with their verdicts', async () => {
+  it('nested agents: their events are in it, with their outcomes', async () => {
     const runtime = runtimeOn(makePlace().open(), deep());
     const heard = hearing(runtime);
     const { id } = await runtime.create(ann);

@@ -175,7 +175,7 @@ describe('text that is being streamed', () => {
     await until(() => textIn(back.seen) === 'All is ');
     back.leave();
     await back.ended;
-    // nobody reads, and the text is kept all the same
+    // without a reader, the text is kept all the same
     half.open();
     await pause(10);
     const last = followerOf(runtime, id);

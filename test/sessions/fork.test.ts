@@ -21,7 +21,7 @@ import {
 const { toolCall, toolCalls, final } = ScenarioStep;
 const cost = { cost: 0.01 };
 
-/** Everything of a session that somebody could see change. */
+/** Everything of a session that could visibly change. */
 const look = async (runtime: SessionRuntime, id: string): Promise<unknown> => [
   await runtime.get(id, ann),
   await runtime.messages(id, ann),
@@ -77,7 +77,7 @@ describe.each(places)('fork (%s)', (_name, makePlace) => {
     expect((await runtime.state('f', ann)).messages.at(2)!.text).toHaveLength(20_000);
   });
 
-  it('at every step: as it was after that step, ready to go on or to be asked something else', async () => {
+  it('at every step: as it was after that step, ready to continue or to take a new message', async () => {
     const { place, runtime, tool } = open();
     await twoTurns(runtime);
     const before = await look(runtime, 's');

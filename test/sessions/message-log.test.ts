@@ -89,7 +89,7 @@ function mortal(store: SessionStore, last: number, ending: 'before' | 'after') {
   return { isDead, commits: () => commits, store: { ...guarded, commit } };
 }
 
-/** What the log tells of the session, after a process that dies and one that goes on. */
+/** What the log tells of the session, after a process that dies and one that continues. */
 async function logOf(make: () => Agent, last: number, ending: 'before' | 'after') {
   const clock = fakeClock();
   const store = memoryStore({ clock });

@@ -121,7 +121,7 @@ describe.each(places)('D16: two processes at once (%s)', (_name, makePlace) => {
   });
 });
 
-/** A process that falls asleep between two beats; when it wakes up, it goes on writing before it looks around. */
+/** A process that sleeps between two renewals; when it wakes up, it writes before it checks its lease. */
 function sleepy(store: SessionStore) {
   let isAsleep = false;
   const awake = gate();
@@ -236,7 +236,7 @@ describe.each(places)('D18, D26: a process that slept (%s)', (_name, makePlace) 
 });
 
 describe('D18: a lease', () => {
-  it('is kept alive while a long tool runs, so that nobody takes over', async () => {
+  it('is renewed while a long tool runs, so that no worker takes over', async () => {
     const place = memoryPlace();
     const open = gate();
     const slow = mockTool('slow', () => open.passed.then(() => 'ok'));

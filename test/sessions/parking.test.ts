@@ -25,7 +25,7 @@ const lease = { leaseMs: 300, heartbeatMs: 100 };
 let sessions = 0;
 const freshId = (): string => `parking-${process.pid}-${sessions++}`;
 
-/** A runtime whose live things cannot be made until `mend` is called. */
+/** A runtime whose dependencies cannot be created until `fix` is called. */
 function broken(
   store: SessionRuntimeOptions['store'],
   message: string,

@@ -25,7 +25,7 @@ import { ended, held } from '../setup/session-moments.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
-  it('takes effect after the step, and resume goes on', async () => {
+  it('takes effect after the step, and resume continues', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const make = () =>
@@ -124,7 +124,7 @@ describe.each(places)('pause and resume (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('with a message behind it: resume goes on with what was begun, then comes the message', async () => {
+  it('with a message behind it: resume continues with what was begun, then comes the message', async () => {
     const place = makePlace();
     const { tool, open, began } = held();
     const driver = followingDriver([toolCall('slow'), final('first')], [final('second')]);
@@ -166,7 +166,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
       'invalid_option',
     );
     expect(await runtime.get('s', ann)).toEqual(stopped);
-    // another process goes on, as far as the grant leads
+    // another process continues, as far as the grant leads
     const other = runtimeOn(place.open(), make());
     const again = await other.resume('s', { ...waiting, grant: { steps: 2 } });
     expect(again).toMatchObject({ stopReason: 'steps_limit', stepCount: 4 });
@@ -181,7 +181,7 @@ describe.each(places)('D36: a limit stop (%s)', (_name, makePlace) => {
     await takesAnotherTurn(place, 's');
   });
 
-  it('what nobody has begun, and what has ended well, is not resumed', async () => {
+  it('does not resume what was not begun or has completed', async () => {
     const runtime = runtimeOn(makePlace().open(), agentWith([final('done')]));
     await runtime.create({ ...ann, id: 's' });
     expect(await codeOf(() => runtime.resume('s', ann))).toBe('not_resumable');

@@ -32,7 +32,7 @@ beforeEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Everything that somebody outside can read of a session, by where. */
+/** Everything that a client can read of a session, by place. */
 async function outlets(runtime: SessionRuntime, id: string): Promise<Record<string, unknown>> {
   const { items: steps } = await runtime.steps(id, ann);
   const executions = [...new Set(steps.map(({ executionId }) => executionId))];
@@ -213,7 +213,7 @@ describe('a codec', () => {
     const paused = await runtime.send('s', 'PLAIN message', waiting);
     const [first, second] = callIds(paused);
     await runtime.approve('s', first!, { ...waiting, args: { to: 'PLAIN edit' } });
-    // a command and an answer that nobody has carried out
+    // a command and an answer that are not carried out
     const client = clientOn(place.open(), make());
     await client.deny('s', second!, { ...ann, reason: 'PLAIN reason' });
     await client.send('s', 'PLAIN second message', { ...ann, whenBusy: 'queue' });

@@ -126,7 +126,7 @@ describe('send', () => {
     expect((await send('e3')).output).toBe('three');
   });
 
-  it('live things are made for each session, wherever it goes on', async () => {
+  it('creates dependencies for each session, in every process', async () => {
     const place = memoryPlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const made: unknown[] = [];
@@ -174,7 +174,7 @@ describe('send', () => {
     ]);
   });
 
-  it('a script that ran out ends the run as failed, and the session goes on', async () => {
+  it('a script that ran out ends the run as failed, and the session continues', async () => {
     const place = memoryPlace();
     const runtime = runtimeOn(place.open(), builderWith(DeterministicDriver.fromSteps()).build());
     await runtime.create({ ...ann, id: 's' });

@@ -232,7 +232,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
       expect(session.outcome!.decisive!.reason).toMatch(
         /takes \d+ bytes, and the store takes 60000 in one row/,
       );
-      // nobody heard of a pause, or of an end that was not
+      // no event reports a pause or an end that did not happen
       const types = typesOf(heard);
       expect(types).not.toContain('ToolApprovalRequested');
       expect(types).not.toContain('AgentPaused');
@@ -243,7 +243,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
       expect(heard.flatMap(({ seq }) => seq ?? [])).toEqual(
         (await runtime.events('s', ann)).events.map(({ seq }) => seq),
       );
-      // the step before is there, and the conversation goes on
+      // the step before is there, and the conversation continues
       const steps = (await runtime.steps('s', ann)).items;
       expect(steps[0]).toMatchObject({ number: 1, results: [{ value: 'ok' }] });
       const rows = await place.open().messages('s', '');
@@ -274,7 +274,7 @@ describe.each(places)('D40: a row that the store cannot take (%s)', (_name, make
     await takesAnotherTurn(place, 's');
   });
 
-  it('a log that is too large says so, and the run goes on', async () => {
+  it('a log that is too large says so, and the run continues', async () => {
     const words = 'y'.repeat(20_000);
     const tool = mockTool('look', { a: [words.slice(0, 8_000), words.slice(0, 8_000)] });
     const calls = Array.from({ length: 4 }, () => ({

@@ -250,7 +250,7 @@ describe.each(stores)('D78: stop always works (%s)', (_name, open) => {
     expect(steps[0]!.results).toMatchObject([{ error: { code: 'effect_unknown' } }]);
   });
 
-  it('of a message that nobody began, in a state that cannot be read: the message is dropped', async () => {
+  it('drops a message that was not begun, in a state that cannot be read', async () => {
     const store = open();
     const id = freshId();
     const codec = {

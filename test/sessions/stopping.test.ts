@@ -215,14 +215,14 @@ describe('D49, D51: leaving is not stopping', () => {
     expect(seen).toHaveLength(before);
   });
 
-  it('nobody who waits: the run ends all the same', async () => {
+  it('ends the run without a waiting caller', async () => {
     const { tool, open, began } = held();
     const runtime = runtimeOn(
       memoryPlace().open(),
       agentWith([toolCall('slow'), final('done')], tool),
     );
     await runtime.create({ ...ann, id: 's' });
-    // a request that is dropped by its server is just a promise nobody looks at
+    // a request that its server drops is just an unobserved promise
     void runtime.send('s', 'go', waiting);
     await began();
     open();

@@ -144,7 +144,7 @@ describe.each(places)('the window of a turn (%s)', (_name, makePlace) => {
     await isSound(runtime, id);
   });
 
-  it('an execution that goes on is loaded whole, however long it is', async () => {
+  it('an execution that continues is loaded whole, however long it is', async () => {
     const place = makePlace();
     const pay = mockTool('pay', 'paid', { needsApproval: true });
     const steps = Array.from({ length: 12 }, () => toolCall('look'));

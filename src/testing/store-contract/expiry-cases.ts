@@ -60,7 +60,7 @@ export const expiryCases: readonly HarnessCase[] = [
     },
   },
   {
-    name: 'D44: expire leaves what is at work or about to be, and what waits for people unless it is told',
+    name: 'D44: expire keeps sessions that are busy or about to be, and those that need approval unless it is told',
     async run(harness) {
       const { store } = harness;
       const open = await finished(harness);

@@ -65,23 +65,23 @@ describe('httpActions', () => {
   });
 
   it('a refusal carries the words of the server', async () => {
-    const server = await serve(refusal(409, 'conflict', 'Session "s" is at work.'));
+    const server = await serve(refusal(409, 'conflict', 'Session "s" is busy.'));
     const { stop } = httpActions({ base: server.url, sessionId: 's' });
     await expect(stop()).rejects.toMatchObject({
       name: 'HttpActionError',
       status: 409,
       code: 'conflict',
-      message: 'Session "s" is at work.',
+      message: 'Session "s" is busy.',
     });
   });
 
   it('a message that was taken before its answer got lost counts as sent when it is tried again', async () => {
     const taken = refusal(409, 'conflict', 'has begun before', { executionId: 'msg_1' });
-    const other = refusal(409, 'conflict', 'is at work', { executionId: 'exe_9' });
+    const other = refusal(409, 'conflict', 'is busy', { executionId: 'exe_9' });
     const server = await serve(taken, other);
     const { send } = httpActions({ base: server.url, sessionId: 's' });
     expect(await send('Hello', { id: 'msg_1' })).toEqual({ executionId: 'msg_1' });
-    await expect(send('Hello', { id: 'msg_1' })).rejects.toThrow('is at work');
+    await expect(send('Hello', { id: 'msg_1' })).rejects.toThrow('is busy');
   });
 
   it('says so when nobody answers, and nothing of a page that is not the server', async () => {
