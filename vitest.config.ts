@@ -6,7 +6,7 @@ const system = [
   'src/sessions/stores/{postgres,sqlite}{*,/**/*}.test.ts',
   'test/*/**/*.test.{ts,tsx}',
   'test/{every-exit,provider-chaos,growth,samples-under-load,families-at-random}.test.ts',
-  'test/{docs,docs-fragments,examples,edge,optional-packages}.test.ts',
+  'test/{docs,docs-fragments,examples,edge,knip,optional-packages}.test.ts',
 ];
 
 const config: ViteUserConfig = defineConfig({
