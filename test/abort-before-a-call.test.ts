@@ -79,7 +79,7 @@ describe('D50: after an abort no hook is entered for a call', () => {
     },
   );
 
-  it('where whoever is told of its start aborts', async () => {
+  it('where a listener aborts at its start', async () => {
     const controller = new AbortController();
     const stock = mockTool('stock');
     const late = await lateIn(controller, ['stock'], [stock], ({ type }) => {

@@ -141,7 +141,7 @@ describe('after the grant', () => {
     expect(await agent.resume(state, { grant: { steps: 1 } })).toMatchObject({ output: 'done' });
   });
 
-  it('a run that was stopped while it waited for approval goes on with its call sealed', async () => {
+  it('a run that was stopped while it waited for approval continues with its call sealed', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('delete_all'), 'Understood.');
     const erase = mockTool('delete_all', 'gone', { needsApproval: true });
     const agent = AgentBuilder.base().withDriver(driver).withTools(erase).build();

@@ -117,7 +117,7 @@ describe('misuse of a state is refused before anything runs', () => {
       code: 'invalid_option',
       message: expect.stringContaining(state.execution.id),
     });
-    for (const grant of [{ steps: -5 }, {}, { wishes: 3 }, { steps: '5' }])
+    for (const grant of [{ steps: -5 }, {}, { favors: 3 }, { steps: '5' }])
       expect(await refusal(() => agent.resume(state, { grant: odd(grant) }))).toMatchObject({
         code: 'invalid_option',
         message: expect.stringContaining('amounts above 0 for steps, tokens, cost'),

@@ -94,7 +94,7 @@ describe('requestPause', () => {
     await takesAnotherTurn(state);
   });
 
-  it('a message may be added before it goes on', async () => {
+  it('a message may be added before it continues', async () => {
     const wait = defineTool({
       name: 'wait',
       description: 'Asks for a pause.',

@@ -8,7 +8,7 @@ import { stored, takesAnotherTurn } from './setup/states.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe('a call that needs approval', () => {
-  it('pauses the run: nothing ran, the call is open, nobody judged', async () => {
+  it('pauses the run: nothing ran, the call is open, and there is no outcome', async () => {
     const pay = gated();
     const events: AgentEvent[] = [];
     const agent = agentWith([toolCall('pay', { amount: 5 }, 'I will pay.')], pay);
@@ -76,7 +76,7 @@ describe('a call that needs approval', () => {
     await takesAnotherTurn(state);
   });
 
-  it('bad arguments are answered at once: nobody is asked about them', async () => {
+  it('answers bad arguments at once, without an approval', async () => {
     const pay = mockTool('pay', 'paid', {
       needsApproval: true,
       parameters: z.object({ amount: z.number() }),

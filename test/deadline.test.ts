@@ -136,7 +136,7 @@ describe('D52: the deadline', () => {
     expect(pairingProblem(state.messages)).toBeNull();
   });
 
-  it('ends the wait of an agent that runs as a tool, in a cut step with the verdict', async () => {
+  it('ends the wait of an agent that runs as a tool, in a cut step with the outcome', async () => {
     const { builder, clock, driver } = setUp([
       error({ type: 'rate_limit', message: '429', retryAfterMs: 50_000 }),
     ]);

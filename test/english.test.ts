@@ -1,42 +1,88 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Words with a plainer one in the glossary of CONTRIBUTING.md. `goOn` in a name counts like "go on" in a text. */
+/** Words that have a plainer one: criterion, outcome, precedence, fix, request, worker, continue, and the role of a person. */
 const retired =
   /\b(?:voices?|ladders?|rungs?|verdicts?|mend(?:s|ed|ing)?|wish(?:es|ed|ing)?|crews?|whoever|somebody|nobody|(?:go|goes|going|gone|went) on)\b/gi;
 
 /** Contract names, which stored data and clients rely on, and old names in the changelog. */
 const allowed = /\b(?:goOnIf|wouldGoOn)\b/g;
 
-/** What is still to be rewritten. Only ever remove from this list. */
+/** Files and folders that are still to be rewritten. Only ever remove from this list. */
 const pending: readonly string[] = [
   'README.md',
-  'docs/',
+  'docs/api/',
+  'docs/continuation.md',
+  'docs/error-policies.md',
+  'docs/events.md',
+  'docs/extending.md',
+  'docs/getting-started.md',
+  'docs/live-updates.md',
+  'docs/models.md',
+  'docs/server.md',
+  'docs/troubleshooting.md',
+  'docs/ui-contract.md',
+  'docs/use-chat.md',
   'examples/00-support-agent.ts',
   'examples/01-hello-agent.ts',
-  'src/broadcasting/',
-  'src/cli/',
+  'src/broadcasting/broadcast-config.ts',
+  'src/broadcasting/broadcast-sessions.ts',
+  'src/broadcasting/broadcasters/console.ts',
+  'src/broadcasting/envelope-adapter.ts',
+  'src/broadcasting/envelope-of.test.ts',
+  'src/broadcasting/envelope.ts',
+  'src/broadcasting/fit-payload.ts',
+  'src/broadcasting/live-texts.ts',
+  'src/broadcasting/payloads.ts',
+  'src/broadcasting/sse/sse-endpoint.ts',
+  'src/broadcasting/sse/sse-hub.ts',
+  'src/broadcasting/sse/sse-reader.ts',
+  'src/broadcasting/sse/sse-session.ts',
+  'src/broadcasting/sse/sse-tail.ts',
+  'src/broadcasting/sse/sse-unfinished.ts',
+  'src/broadcasting/stop-message.ts',
+  'src/broadcasting/use-chat/use-chat-chunk.ts',
+  'src/broadcasting/use-chat/use-chat-encoder.ts',
+  'src/broadcasting/use-chat/use-chat-ending.ts',
+  'src/broadcasting/use-chat/use-chat-handler.ts',
+  'src/broadcasting/use-chat/use-chat-text.ts',
+  'src/cli/commands/explain.ts',
+  'src/cli/run-ending.ts',
+  'src/cli/trace-text.ts',
   'src/console/',
   'src/continuation/',
-  'src/react/',
+  'src/react/labels.ts',
+  'src/react/stop-explanation.tsx',
   'src/trace/',
-  'src/ui/',
-  'test/',
-];
-/** Inside what is pending, and done already. */
-const done: readonly string[] = [
-  'test/architecture',
-  'test/extending/',
-  'test/fixtures/',
-  'test/kill/',
-  'test/server/',
-  'test/sessions/',
-  'test/setup/',
-  'test/starters/',
+  'src/ui/apply-status.ts',
+  'src/ui/reduce-envelope.ts',
+  'src/ui/stop-text.test.ts',
+  'src/ui/stop-text.ts',
+  'test/agent-by-hand.test.ts',
+  'test/agent-state-misuse.test.ts',
+  'test/broadcasting/sse-reconnect.test.ts',
+  'test/broadcasting/sse.test.ts',
+  'test/cli/explain.test.ts',
+  'test/console/',
+  'test/continuation.test.ts',
+  'test/e2e/conversation.test.ts',
+  'test/e2e/looks.test.ts',
+  'test/event-reference.test.ts',
+  'test/events.test.ts',
+  'test/leaving-a-run.test.ts',
+  'test/limits.test.ts',
+  'test/openai-failures.test.ts',
+  'test/react/browser.test.ts',
+  'test/react/live.test.tsx',
+  'test/react/stop-and-composer.test.tsx',
+  'test/stop-reasons.test.ts',
+  'test/trace/',
+  'test/ui/gaps.test.ts',
+  'test/ui/real-runs.test.ts',
+  'test/ui/status.test.ts',
 ];
 
-const isIn = (list: readonly string[], file: string): boolean =>
-  list.some((path) => file.startsWith(path));
+const isPending = (file: string): boolean => pending.some((path) => file.startsWith(path));
 
 const roots = ['src', 'test', 'examples', 'bench', 'docs', 'docs-tools'];
 const files = [
@@ -63,7 +109,7 @@ const retiredIn = (text: string): readonly string[] =>
 describe('plain words', () => {
   it('no file uses a retired word', () => {
     const found = files
-      .filter((file) => !isIn(pending, file) || isIn(done, file))
+      .filter((file) => !isPending(file))
       .flatMap((file) => retiredIn(readFileSync(file, 'utf8')).map((one) => `${file} ${one}`));
     expect(found).toEqual([]);
   });

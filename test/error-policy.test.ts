@@ -96,7 +96,7 @@ describe('which decision counts', () => {
     ['the policy stops on it', limited(), ErrorPolicy.stopOnAnyError(), 'error'],
     ['a retry that is spent', limited(), ErrorPolicy.retryAll(0), 'retry_limit'],
     [
-      'no retry can mend it',
+      'no retry can fix it',
       limited({ retryable: false, code: 'quota' }),
       ErrorPolicy.retryAll(),
       'error',
@@ -120,7 +120,7 @@ describe('which decision counts', () => {
     }
   });
 
-  it('a tool that takes too long is a timeout for the policy to judge, and the run goes on', async () => {
+  it('a tool that takes too long is a timeout for the policy to judge, and the run continues', async () => {
     const { builder, clock } = setUp(
       [toolCall('slow'), final('done')],
       ErrorPolicy.retryToolErrors(1),

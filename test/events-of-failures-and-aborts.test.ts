@@ -155,7 +155,7 @@ describe('the order and content of events', () => {
     expect(events[6]).toMatchObject({ messageId, role: 'assistant', content: 'One two ' });
   });
 
-  it('an abort before the first step: no step, one verdict, one last word', async () => {
+  it('an abort before the first step: no step, one outcome, one last word', async () => {
     const agent = builder(DeterministicDriver.fromResponses()).build();
     const { events } = await listen(agent, (wiretap) =>
       agent.run('go', { signal: AbortSignal.abort(), wiretap }),

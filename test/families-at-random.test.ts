@@ -175,7 +175,7 @@ async function play(family: Family): Promise<{ state: AgentState; meter: Meter }
 }
 
 describe('D79: whatever a family does, in parallel, nested, paused, resumed, failing and cut', () => {
-  it('it spends no more than the limit and the calls in flight, all of it is booked, and nobody waits for ever', async () => {
+  it('it spends no more than the limit and the calls in flight, all of it is booked, and no agent waits forever', async () => {
     await fc.assert(
       fc.asyncProperty(anyFamily, async (family) => {
         const { state, meter } = await play(family);

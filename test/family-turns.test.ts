@@ -144,7 +144,7 @@ describe('waiting for a turn', () => {
     expect(state.steps.at(0)?.results.every(({ kind }) => kind === 'error')).toBe(true);
   });
 
-  it('a call that a hook throws away leaves nobody waiting', async () => {
+  it('a call that a hook drops leaves no agent waiting', async () => {
     const { clock, root } = oneAtATime(undefined, [
       { name: 'broken', aroundModelCall: () => Promise.reject(new Error('hook')) },
     ]);

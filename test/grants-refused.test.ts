@@ -170,7 +170,7 @@ describe('several limits spent at once', () => {
     for (const kind of missing) expect(message).toMatch(new RegExp(`grant: \\{.*${kind}: `));
   });
 
-  it('all of them together let it go on', async () => {
+  it('all of them together let it continue', async () => {
     const { agent, state } = await make();
     const grant = { steps: 5, tokens: 500, cost: 1 };
     expect(await agent.resume(state, { grant })).toMatchObject({ output: 'done' });

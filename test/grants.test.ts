@@ -86,7 +86,7 @@ const reopenable: readonly Row[] = [
   {
     stopReason: 'error',
     by: 'ErrorPolicyCriterion',
-    what: 'a model call failed that no retry can mend',
+    what: 'a model call failed that no retry can fix',
     needs: 'retries',
     make: () =>
       ended([error({ type: 'model', message: '401', retryable: false })], (b) =>
@@ -180,7 +180,7 @@ describe.each(reopenable)('$stopReason by $by ($what)', ({ stopReason, by, needs
     ]);
   });
 
-  it('with what the remedy proposes it goes on, from the stored document too', async () => {
+  it('with what the remedy proposes it continues, from the stored document too', async () => {
     for (const restore of [
       (state: AgentState) => state,
       (state: AgentState) => AgentState.from(JSON.parse(JSON.stringify(state))),

@@ -322,7 +322,7 @@ describe('elsewhere', () => {
     expect(resultOf(state)).toMatchObject({ kind: 'blocked', value: BLOCKED });
   });
 
-  it('an agent that goes on has its arguments already', async () => {
+  it('an agent that continues has its arguments already', async () => {
     const pay = mockTool('inner', 'paid', { needsApproval: true });
     const child = AgentBuilder.base()
       .withName('child')

@@ -7,7 +7,7 @@ import { agentWith, tool } from './setup/tools.ts';
 const { toolCall, toolCalls, final } = ScenarioStep;
 
 describe('D53: a hung tool', () => {
-  it('ends at its own timeout with a result of type timeout, and the run goes on', async () => {
+  it('ends at its own timeout with a result of type timeout, and the run continues', async () => {
     const clock = fakeClock();
     let signal: AbortSignal | undefined;
     const hung = defineTool({

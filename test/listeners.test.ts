@@ -29,7 +29,7 @@ describe('listening', () => {
     expect(heard).toHaveLength(4);
   });
 
-  it('the driver streams only while somebody listens to chunks or deltas', async () => {
+  it('the driver streams only while chunks or deltas have a listener', async () => {
     const streamed = async (type: AgentEventType | null): Promise<boolean[]> => {
       const driver = script();
       const agent = builder(driver).withTools(mockTool('stock', 7)).build();
@@ -53,7 +53,7 @@ describe('listening', () => {
     expect(chunks).toEqual(['Hello.']);
   });
 
-  it('no event is made, redacted or dated while nobody listens', async () => {
+  it('no event is made, redacted or dated without a listener', async () => {
     const base = createRedactor();
     const looked = vi.fn();
     const redactor = {

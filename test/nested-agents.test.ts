@@ -82,7 +82,7 @@ describe('an agent as a tool', () => {
     });
   });
 
-  it('that was stopped by its own tool returns so, and the parent goes on', async () => {
+  it('that was stopped by its own tool returns so, and the parent continues', async () => {
     const brake = mockTool('brake', (_args: unknown, c: { requestStop(r: string): void }) => {
       c.requestStop('enough');
       return 'ok';

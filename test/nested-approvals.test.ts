@@ -224,7 +224,7 @@ describe('approvals inside nested agents', () => {
     await takesAnotherTurn(state);
   });
 
-  it('requestPause in a child pauses the root, and resume goes on in the child', async () => {
+  it('requestPause in a child pauses the root, and resume continues in the child', async () => {
     const wait = mockTool('wait', (_args: unknown, c: { requestPause(r: string): void }) => {
       c.requestPause('later');
       return 'queued';

@@ -365,7 +365,7 @@ describe('silence', () => {
     expect(text).toBe('ab');
   });
 
-  it('nobody answers at the address', async () => {
+  it('no server answers at the address', async () => {
     const server = await serve();
     await server.close();
     const state = await builder(server, 0).build().run('hi');

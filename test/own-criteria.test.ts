@@ -37,7 +37,7 @@ describe('criteria of one’s own', () => {
     ]);
   });
 
-  it('after tool calls nothing is put in: the results are what the model goes on with', async () => {
+  it('adds no message after tool calls: the model continues with the results', async () => {
     const { builder } = base([...pages(1), final('b')]);
     const state = await builder.withMaxSteps(2).addContinuationCriteria(insists).build().run('go');
     expect(state.messages.toJSON().map((m) => m.role)).toEqual([

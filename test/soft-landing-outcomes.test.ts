@@ -59,7 +59,7 @@ describe('a landing call that is cut by the deadline', () => {
 });
 
 describe('after a grant', () => {
-  it('it goes on, with tools, and lands again at the new end', async () => {
+  it('it continues, with tools, and lands again at the new end', async () => {
     const { builder, driver } = landing([
       ...pages(1),
       final('first landing'),

@@ -86,7 +86,7 @@ describe('the context of a call', () => {
     await takesAnotherTurn(state);
   });
 
-  it('requestPause pauses after the step, and resume goes on', async () => {
+  it('requestPause pauses after the step, and resume continues', async () => {
     const driver = DeterministicDriver.fromSteps(toolCall('wait'), final('done'));
     const wait = tool('wait', (_args, { requestPause }) => {
       requestPause('wait for the night');

@@ -85,7 +85,7 @@ describe('the wait before the next try', () => {
     }
   });
 
-  it('an abort ends it: a cut step with the time really waited and the verdict', async () => {
+  it('an abort ends it: a cut step with the time really waited and the outcome', async () => {
     const { builder, clock, driver } = setUp([limited({ retryAfterMs: 20_000 }), final('late')]);
     const abort = new AbortController();
     const run = builder.build().run('go', { signal: abort.signal });

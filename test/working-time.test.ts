@@ -47,7 +47,7 @@ describe('working time', () => {
     }
   });
 
-  it('a new execution starts at 0, the session goes on', async () => {
+  it('a new execution starts at 0, the session continues', async () => {
     const { builder, clock } = setUp([
       toolCall('work5'),
       final('a'),

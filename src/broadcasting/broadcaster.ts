@@ -6,7 +6,7 @@ export interface Broadcast {
 }
 
 /**
- * Carries envelopes to clients. It may fail, hang or be slow: whoever calls it waits for one call at a time, tries
+ * Carries envelopes to clients. It may fail, hang or be slow: its caller waits for one call at a time, tries
  * again what failed, and never holds a run up. `testing` has the suite that each must pass.
  */
 export interface Broadcaster {

@@ -27,7 +27,7 @@ export type TransportChange =
       readonly pausedMs: number;
     };
 
-/** Whoever listens must not break what is on its way. */
+/** A failing listener must not break a delivery. */
 export function heard<T>(listener: (value: T) => void, value: T): void {
   try {
     listener(value);

@@ -5,7 +5,7 @@ import { isLast, type Envelope } from './envelope.ts';
 export class EnvelopeBuffer {
   readonly #size: number;
   #waiting: Envelope[] = [];
-  /** How many of them nobody misses for long. */
+  /** How many of them are transient. */
   #fleeting = 0;
 
   constructor(size: number) {
@@ -24,7 +24,7 @@ export class EnvelopeBuffer {
       if (isFull) return [...this.#takeFleeting(), envelope];
       this.#fleeting += 1;
     }
-    const left = isFull ? this.#makeRoom() : nobody;
+    const left = isFull ? this.#makeRoom() : none;
     this.#waiting.push(envelope);
     return left;
   }
@@ -41,7 +41,7 @@ export class EnvelopeBuffer {
 
   takeAll(): readonly Envelope[] {
     const all = this.#waiting;
-    if (all.length === 0) return nobody;
+    if (all.length === 0) return none;
     this.#waiting = [];
     this.#fleeting = 0;
     return all;
@@ -69,7 +69,7 @@ export class EnvelopeBuffer {
   }
 
   #takeFleeting(): readonly Envelope[] {
-    if (this.#fleeting === 0) return nobody;
+    if (this.#fleeting === 0) return none;
     const waiting = this.#waiting;
     this.#waiting = waiting.filter((envelope) => !isTransient(envelope));
     this.#fleeting = 0;
@@ -79,7 +79,7 @@ export class EnvelopeBuffer {
 
 const isStatus = ({ type }: Envelope): boolean => type === 'agent.status';
 
-const nobody: readonly Envelope[] = Object.freeze([]);
+const none: readonly Envelope[] = Object.freeze([]);
 
 /** Chunks and deltas: a text with a hole is of no use, so they leave together. */
 const isTransient = ({ seq }: Envelope): boolean => seq === null;
@@ -98,7 +98,7 @@ function fitting(waiting: readonly Envelope[], broadcaster: Broadcaster, channel
   return most;
 }
 
-/** One that cannot be measured goes alone, and whoever sends it says why it cannot be sent. */
+/** An envelope that cannot be measured goes alone, and its send reports why. */
 function costOf(broadcaster: Broadcaster, channel: string, envelope: Envelope): number {
   try {
     return broadcaster.frameCost?.({ channel, envelope }) ?? jsonBytes(envelope);

@@ -36,16 +36,16 @@ describe('D65: a transport that fails', () => {
     expect(queue.stats).toEqual({ queued: 0, sent: 2, dropped: 0, retried: 3, failed: 3 });
   });
 
-  it('waits as long as the transport wishes, but no longer than a minute', async () => {
-    let wish = 5_000;
+  it('waits as long as the transport asks, but no longer than a minute', async () => {
+    let retryAfterMs = 5_000;
     const { broadcaster, calls } = transport(async () => {
-      throw new BroadcastError('429', { retryable: true, retryAfterMs: wish });
+      throw new BroadcastError('429', { retryable: true, retryAfterMs });
     });
     const { queue } = queueOn(broadcaster);
     push(queue, numbered(1));
     await vi.advanceTimersByTimeAsync(4_999);
     expect(calls).toHaveLength(1);
-    wish = 3_600_000;
+    retryAfterMs = 3_600_000;
     await vi.advanceTimersByTimeAsync(1);
     expect(calls).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(59_999);
@@ -54,7 +54,7 @@ describe('D65: a transport that fails', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('gives a call up after the last try, says so, and goes on with the next', async () => {
+  it('gives a call up after the last try, says so, and continues with the next', async () => {
     const { broadcaster, arrived } = transport((envelopes) => {
       if (envelopes[0]!.seq === 1) throw new Error('down');
     });

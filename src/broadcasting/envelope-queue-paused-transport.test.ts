@@ -222,7 +222,7 @@ describe('a transport that refuses everything', () => {
     expect(queue.stats).toMatchObject({ queued: 1, dropped: 1 });
   });
 
-  it('says so on the console, once, where nobody asked', async () => {
+  it('reports it on the console, once, without a listener', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { broadcaster, how } = refusing();
     const queue = new EnvelopeQueue({ broadcaster, channel: 'agent.s', queueSize: 100 });

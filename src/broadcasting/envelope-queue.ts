@@ -148,7 +148,7 @@ export class EnvelopeQueue {
         this.#flushes.delete(end);
         resolve(isOut);
       };
-      // holds the process: somebody waits for it
+      // keeps the process alive: a caller waits for it
       const timer = setTimeout(end, timeoutMs, false);
       this.#flushes.add(end);
       const forget = this.whenEmpty(() => end(true));
@@ -256,11 +256,11 @@ export class EnvelopeQueue {
     this.#settle();
   }
 
-  /** Waits before the next try, at least as long as the transport wishes. */
+  /** Waits before the next try, at least as long as the transport asks. */
   #leaveAlone(error: unknown): void {
-    const wish = BroadcastError.is(error) ? (error.retryAfterMs ?? 0) : 0;
+    const asked = BroadcastError.is(error) ? (error.retryAfterMs ?? 0) : 0;
     const wait = backoffMs(BACKOFF, this.#failedInRow, Math.random());
-    const ms = Math.max(wait, Math.min(wish, LONGEST_RETRY_AFTER_MS));
+    const ms = Math.max(wait, Math.min(asked, LONGEST_RETRY_AFTER_MS));
     this.#pause = quietTimer(() => {
       this.#pause = null;
       this.#pump();

@@ -17,7 +17,7 @@ export interface ApprovalListProps extends Pick<
   readonly textOf?: (approval: UiApproval, place: number) => ApprovalText;
 }
 
-/** All calls that wait. The focus goes on to the next one, and never falls back to the top of the page. */
+/** All calls that wait. The focus continues to the next one, and never falls back to the top of the page. */
 export function ApprovalList(props: ApprovalListProps): ReactElement | null {
   const { approvals, actions, nextFocus, textOf, ...given } = props;
   const { components } = useUi();

@@ -12,7 +12,7 @@ export interface Whole {
   readonly whole: JsonValue | undefined;
   readonly status: Fetched['status'];
   readonly problem: string;
-  /** Absent: nobody said how to fetch it. */
+  /** Absent where there is no way to fetch it. */
   readonly load: (() => void) | null;
 }
 

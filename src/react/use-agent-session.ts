@@ -21,7 +21,7 @@ import { useAllowance } from './use-allowance.ts';
 export interface UseAgentSessionOptions extends SessionViewStoreOptions {
   /** Null as long as there is no session. A source of the same key may be made anew with every render. */
   readonly source: EnvelopeSource | null;
-  /** How the user's wishes reach your server. */
+  /** How the user's requests reach your server. */
   readonly actions?: AgentSessionActions;
   /** What the user may still grant: the `allowance` of the session. Left out: the remedy is offered as it is. */
   readonly allowance?: () => Promise<GrantAllowance | null>;

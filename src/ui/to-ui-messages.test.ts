@@ -14,7 +14,7 @@ it('shows what was said and done, and hides what only the model is told', () => 
     json(Message.assistant('Let me look.', { id: 'a', toolCalls: [call] })),
     json(Message.tool('c1', '{"pieces":7}', { id: 't', name: 'stock' })),
     json(Message.assistant('', { id: 'blank' })),
-    json(Message.user('Go on.', { id: 'syn', metadata: { synthetic: true } })),
+    json(Message.user('Continue.', { id: 'syn', metadata: { synthetic: true } })),
     json(Message.assistant('7.', { id: 'b' })),
   ]);
   expect(rows).toEqual([

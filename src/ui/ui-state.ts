@@ -18,7 +18,7 @@ export interface UiApproval {
   readonly agent_id: string;
 }
 
-/** Why the last run stands still, and what would let it go on. */
+/** Why the last run stands still, and what would let it continue. */
 export interface UiStop extends StopPayload {
   readonly status: BroadcastStatus;
   readonly step_count: number;
@@ -51,7 +51,7 @@ export interface UiState {
   readonly gap: LogPlace | null;
   /** The message or the call of which pieces are missing while it is made: a refill may have them. */
   readonly textGap: string | null;
-  /** How far the newest execution is known without a hole; where a reconnect goes on. */
+  /** How far the newest execution is known without a hole; where a reconnect continues. */
   readonly place: LogPlace | null;
   /** What the reducer has to remember; plain JSON, not to be read. Without it a state is taken as it looks. */
   readonly reducer?: ReducerState;

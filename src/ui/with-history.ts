@@ -10,7 +10,7 @@ import type { UiState } from './ui-state.ts';
 
 /**
  * Lets the conversation as the server keeps it win over what was streamed. Takes a list of messages, or a whole state,
- * which goes on from there.
+ * which continues from there.
  */
 export function reconcile(streamed: UiState, canonical: readonly UiMessage[]): UiState;
 export function reconcile(

@@ -32,7 +32,7 @@ describe('the number and the one before', () => {
     expect(fleeting.every(({ prev }) => prev === null)).toBe(true);
   });
 
-  it('an adapter for a resume goes on after the one before; its chain hangs together', async () => {
+  it('an adapter for a resume continues after the one before; its chain hangs together', async () => {
     const agent = scripted([toolCall('pay'), toolCall('pay'), final('done')], [pay()]).build();
     const all: Envelope[] = [];
     let after = 0;

@@ -112,7 +112,7 @@ describe('D10: one status, the same everywhere', () => {
     expect(message.payload.content).toMatchObject({ ref: `${message.seq}.content.${EXECUTION}` });
   });
 
-  it('a caller that leaves `iterate` has not paused the run: it goes on elsewhere', async () => {
+  it('a caller that leaves `iterate` has not paused the run: it continues elsewhere', async () => {
     const agent = scripted([toolCall('look'), final('x')], [mockTool('look')]).build();
     const first = adapterOn();
     let left: AgentState | null = null;
@@ -138,7 +138,7 @@ describe('D10: one status, the same everywhere', () => {
   });
 });
 
-describe('D02: the last envelope alone says why, and what would let it go on', () => {
+describe('D02: the last envelope alone says why, and what would let it continue', () => {
   const last = async (steps: ScenarioStep[], change = (b: ReturnType<typeof scripted>) => b) => {
     const live = new Live();
     const agent = change(scripted(steps, [mockTool('look'), pay()])).build();

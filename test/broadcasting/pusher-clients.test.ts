@@ -88,7 +88,7 @@ describe('Laravel Echo', () => {
       retryable: true,
     });
     const second = await pusherServer({ port: first.port });
-    await broadcaster.broadcast(`agent.${id}`, two!); // nobody is there yet
+    await broadcaster.broadcast(`agent.${id}`, two!); // no client is there yet
     open();
     await until(() => second.channels.size(`private-agent.${id}`) === 1);
     await broadcaster.broadcast(`agent.${id}`, three!);

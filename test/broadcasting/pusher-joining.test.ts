@@ -336,7 +336,7 @@ describe('what a refill tells of an answer in the making', () => {
     await broadcasts.close(0);
   });
 
-  it('is kept only while somebody broadcasts', async () => {
+  it('is kept only while the runtime is broadcast', async () => {
     const { speaker, runtime, id, broadcasts } = await stage();
     await broadcasts.close(0);
     const leave = runtime.wiretap(() => {});

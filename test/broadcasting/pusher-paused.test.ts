@@ -15,29 +15,32 @@ describe('a Pusher server that refuses the app', () => {
     ['405', { status: 405 }, /answered 405.*host, port and path/],
     ['a redirect', { status: 301, headers: { Location: '/x' } }, /answered 301.*useTLS/],
     ['a web page', { status: 200, body: '<html>' }, /another server listens there/],
-  ])('%s: one request for thirty runs, told once, and nobody waits', async (_name, fault, says) => {
-    const server = await pusherServer();
-    const { app, host, port } = server;
-    const runtime = runtimeOn(memoryPlace().open(), agentWith(turns));
-    const changes: TransportChange[] = [];
-    const broadcasts = broadcastSessions(runtime, {
-      broadcaster: pusherBroadcaster({ ...app, host, port, useTLS: false }),
-      onTransport: (change) => changes.push(change),
-    });
-    onTestFinished(async () => void (await broadcasts.close()));
-    server.breakdown(fault);
-    const ids = await Promise.all(turns.map(async () => (await runtime.create(ann)).id));
-    const [first, ...others] = ids;
-    await runtime.send(first!, 'go', waiting);
-    await until(() => changes.length > 0);
-    const sessions = await Promise.all(others.map((id) => runtime.send(id, 'go', waiting)));
-    expect(sessions.every(({ status }) => status === 'completed')).toBe(true);
-    expect(server.requests).toHaveLength(1);
-    expect(changes).toMatchObject([{ state: 'paused', transport: 'pusher' }]);
-    expect(String(changes[0]?.error)).toMatch(says);
-    // of each session its last word waits, everything else is counted
-    await until(() => broadcasts.stats.queued === turns.length);
-    expect(broadcasts.stats).toMatchObject({ sent: 0, failed: 1, retried: 0 });
-    expect(broadcasts.stats.dropped).toBeGreaterThan(turns.length * 5);
-  });
+  ])(
+    '%s: one request for thirty runs, reported once, and no run waits',
+    async (_name, fault, says) => {
+      const server = await pusherServer();
+      const { app, host, port } = server;
+      const runtime = runtimeOn(memoryPlace().open(), agentWith(turns));
+      const changes: TransportChange[] = [];
+      const broadcasts = broadcastSessions(runtime, {
+        broadcaster: pusherBroadcaster({ ...app, host, port, useTLS: false }),
+        onTransport: (change) => changes.push(change),
+      });
+      onTestFinished(async () => void (await broadcasts.close()));
+      server.breakdown(fault);
+      const ids = await Promise.all(turns.map(async () => (await runtime.create(ann)).id));
+      const [first, ...others] = ids;
+      await runtime.send(first!, 'go', waiting);
+      await until(() => changes.length > 0);
+      const sessions = await Promise.all(others.map((id) => runtime.send(id, 'go', waiting)));
+      expect(sessions.every(({ status }) => status === 'completed')).toBe(true);
+      expect(server.requests).toHaveLength(1);
+      expect(changes).toMatchObject([{ state: 'paused', transport: 'pusher' }]);
+      expect(String(changes[0]?.error)).toMatch(says);
+      // of each session its last word waits, everything else is counted
+      await until(() => broadcasts.stats.queued === turns.length);
+      expect(broadcasts.stats).toMatchObject({ sent: 0, failed: 1, retried: 0 });
+      expect(broadcasts.stats.dropped).toBeGreaterThan(turns.length * 5);
+    },
+  );
 });

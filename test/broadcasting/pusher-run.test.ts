@@ -128,13 +128,13 @@ describe('D65: a transport that does not do its work', () => {
     const { server, runtime, broadcasts, sessionId, heard } = await stage(script, {
       callTimeoutMs: 150,
     });
-    const mend = server.breakdown({ hangs: true });
+    const restore = server.breakdown({ hangs: true });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
     expect(heard).toEqual([]);
     await until(() => server.requests[0]?.isAbandoned);
     server.misbehave({ status: 429 }, { status: 500 }, { drops: true });
-    mend();
+    restore();
     await until(() => isOver(heard));
     const { envelopes } = await readRefill(runtime, sessionId, ann);
     expect(numbered(heard)).toEqual(envelopes);
@@ -165,7 +165,7 @@ describe('D65: a transport that does not do its work', () => {
       onTransport: ({ state, error }) => changes.push(`${state} ${String(error)}`),
     });
     const before = server.requests.length;
-    const mend = server.breakdown({ status: 401, body: 'Authentication signature invalid.' });
+    const restore = server.breakdown({ status: 401, body: 'Authentication signature invalid.' });
     const session = await runtime.send(sessionId, 'Who is Zoë?', waiting);
     expect(session.status).toBe('completed');
     // the last word waits for the transport
@@ -183,6 +183,6 @@ describe('D65: a transport that does not do its work', () => {
     expect(changes).toEqual([
       expect.stringMatching(/^paused .*answered 401.*appId, key and secret/),
     ]);
-    mend();
+    restore();
   });
 });

@@ -33,7 +33,7 @@ describe('connections', () => {
     ['4009: no origin', { allowedOrigins: ['*.example.com'] }, {}, 4009],
     ['4004: too many', { maxConnections: 0 }, {}, 4004],
   ])(
-    '%s is told in the place of the greeting, and may go on',
+    '%s is sent instead of the greeting, and the socket may continue',
     async (_name, options, headers, code) => {
       const client = await peer(await pusherServer(options), 'test-key', headers);
       expect(codeOf(await client.next())).toEqual(['pusher:error', code]);
@@ -99,7 +99,7 @@ describe('connections', () => {
     expect(codeOf(await client.next())).toEqual(['pusher:error', 4301]);
   });
 
-  it('4201: pings whoever is silent, then ends him; sockets without a channel are left alone', async () => {
+  it('4201: pings silent clients, then closes them; sockets without a channel stay open', async () => {
     const server = await pusherServer();
     const silent = await peer(server);
     const alone = await peer(server);

@@ -151,9 +151,9 @@ describe.each(places)('what a ref gives (%s)', (_name, makePlace) => {
     expect(summary.endsWith('…')).toBe(true);
     expect(question.startsWith(summary.slice(0, -1))).toBe(true);
     expect(summary.length).toBeGreaterThan(800);
-    const voices = ofType(envelopes, 'agent.continuation').at(-1)!.payload
+    const evaluations = ofType(envelopes, 'agent.continuation').at(-1)!.payload
       .evaluations as TruncatedValue;
-    expect(voices.summary).toMatch(/^StepsLimit allow: 3 of 20 steps\n/);
+    expect(evaluations.summary).toMatch(/^StepsLimit allow: 3 of 20 steps\n/);
   });
 
   it('a ref that is none, or of something else, is refused with a code', async () => {

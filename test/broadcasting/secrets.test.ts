@@ -117,7 +117,7 @@ describe('D43: no screen shows a secret that is', () => {
     expect(seen.live.some(({ parent_agent_id }) => parent_agent_id !== undefined)).toBe(true);
   });
 
-  it('in an error of the transport that nobody listens to, or in a ref that is refused', async () => {
+  it('in a transport error without a listener, or in a refused ref', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new BroadcastError(`403 for key ${byLook}`, { retryable: false });

@@ -66,7 +66,7 @@ describe('the transport', () => {
     expect(broadcasts.stats.sent).toBeGreaterThanOrEqual(order.length);
   });
 
-  it('losses are told now and then where nobody asked for them', async () => {
+  it('reports losses now and then without a listener', async () => {
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fail = (): never => {
       throw new AgentError('invalid_option', 'no');
@@ -144,7 +144,7 @@ describe('10,000 sessions', () => {
     expect(broadcasts.stats.sent).toBe(10_000 * 15);
   });
 
-  it('that went on elsewhere without a word are forgotten, the oldest first', async () => {
+  it('forgets runs that continued elsewhere, the oldest first', async () => {
     const broadcaster = memoryBroadcaster({ keep: 100_000 });
     const { broadcasts, play } = await replayed(broadcaster);
     for (let i = 0; i < 10_500; i++) {

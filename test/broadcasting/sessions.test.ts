@@ -82,7 +82,7 @@ describe.each(places)('all sessions of a runtime (%s)', (_name, makePlace) => {
     expect(before).toEqual(whole);
   });
 
-  it('goes on in another process: the count does, and `prev` is the number before its first event', async () => {
+  it('continues in another process: the count does, and `prev` is the number before its first event', async () => {
     const place = makePlace();
     const make = () =>
       builderWith(followingDriver([toolCall('pay', {}, 'Paying.'), final('done')]), pay()).build();
@@ -146,7 +146,7 @@ describe('a process that dies', () => {
   }
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'after %i commits: another goes on, readers refill, and nothing is missing or doubled',
+    'after %i commits: another continues, readers refill, and nothing is missing or doubled',
     async (commits) => {
       for (const preset of presets) {
         const config = BroadcastConfig[preset]();

@@ -46,7 +46,7 @@ describe.each(places)('a session that another process works on (%s)', (_name, ma
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 0, failed: 0 });
   });
 
-  it('that goes from one process to another goes on in order, wherever its readers are', async () => {
+  it('that goes from one process to another continues in order, wherever its readers are', async () => {
     const place = makePlace();
     const pay = mockTool('look', 'paid', { needsApproval: true });
     const here = runtimeOn(place.open(), agent(pay));

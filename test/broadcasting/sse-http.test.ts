@@ -86,7 +86,7 @@ describe('over real sockets', () => {
     expect((await running).status).toBe('completed');
   });
 
-  it('a client that stops reading is let go and comes back; the others and the run go on', async () => {
+  it('a client that stops reading is let go and comes back; the others and the run continue', async () => {
     const long = 'x'.repeat(9_000);
     const yielding = mockTool('look', async () => {
       await new Promise((resolve) => setImmediate(resolve));

@@ -50,7 +50,7 @@ describe('a client that comes in the middle of an answer', () => {
       'agent.stream.chunk',
       'agent.stream.chunk',
     ]);
-    // reload: another connection that goes on from the last number
+    // reload: another connection that continues from the last number
     await client.leave();
     const again = await connect(live, id, { lastEventId: client.lastId });
     half.open();

@@ -28,7 +28,7 @@ describe('who may read', () => {
     return { runtime, id, live: liveOn(runtime) };
   };
 
-  it('a session of somebody else is not found, word for word as one that does not exist', async () => {
+  it('a session of another owner is not found, word for word as one that does not exist', async () => {
     const { id, live } = await set();
     const foreign = await live(request(id, { user: 'bob' }), id);
     const missing = await live(request(id), id.replace(/./g, '0'));
@@ -40,7 +40,7 @@ describe('who may read', () => {
     expect(live.hub.counters).toMatchObject({ readers: 0, sessions: 0 });
   });
 
-  it('nobody is 401, and the hook may answer itself', async () => {
+  it('answers 401 without sign-in, and the hook may respond itself', async () => {
     const { runtime, id, live } = await set();
     expect((await live(new Request('http://localhost/'), id)).status).toBe(401);
     const closed = sseEndpoint({ runtime, owner: () => new Response('no', { status: 403 }) });

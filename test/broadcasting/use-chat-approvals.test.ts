@@ -48,7 +48,7 @@ describe('approvals', () => {
     expect((await runtime.get('chat-1', ann)).status).toBe('paused');
   });
 
-  it('yes and no with a reason go on in the same message', async () => {
+  it('continues the same message after an approval and a denial with a reason', async () => {
     const { answer, message, pay, runtime } = await asked();
     const after = await answer({
       t0s0c0: { approved: true },
@@ -111,7 +111,7 @@ describe('approvals', () => {
     });
   });
 
-  it('a new message meanwhile is 409, and an answer that nobody waits for too', async () => {
+  it('refuses a new message meanwhile, and an answer that is not needed, with 409', async () => {
     const { handler, message } = await asked();
     expect(await errorIn(await handler(post(submit('hello?', 'user-msg-2'))))).toEqual([
       409,

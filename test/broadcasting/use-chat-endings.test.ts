@@ -13,7 +13,7 @@ import { all, chunksIn, readBy, shown } from './use-chat-setup.ts';
 const { toolCall, final, stream, error } = ScenarioStep;
 
 describe('how it ends', () => {
-  it('D02: a limit says why, and what would let it go on', async () => {
+  it('D02: a limit says why, and what would let it continue', async () => {
     const chunks = await chunksOfRun(
       builderWith(script(toolCall('look')), mockTool('look')).withMaxSteps(1),
     );

@@ -158,15 +158,18 @@ describe('refusals', () => {
     expect(await errorIn(await handler(get))).toEqual([405, 'method_not_allowed']);
   });
 
-  it('nobody is 401, and the owner hook may answer itself', async () => {
-    const nobody = world([], { owner: () => null });
-    expect(await errorIn(await nobody.handler(post(submit('x'))))).toEqual([401, 'unauthorized']);
-    expect(await errorIn(await nobody.handler(follow('x')))).toEqual([401, 'unauthorized']);
+  it('answers 401 without sign-in, and the owner hook may respond itself', async () => {
+    const anonymous = world([], { owner: () => null });
+    expect(await errorIn(await anonymous.handler(post(submit('x'))))).toEqual([
+      401,
+      'unauthorized',
+    ]);
+    expect(await errorIn(await anonymous.handler(follow('x')))).toEqual([401, 'unauthorized']);
     const barred = world([], { owner: () => new Response('no', { status: 403 }) });
     expect((await barred.handler(post(submit('x')))).status).toBe(403);
   });
 
-  it('a chat of somebody else is not found, whatever is asked', async () => {
+  it('a chat of another owner is not found by any request', async () => {
     const { runtime, handler } = world([[final('mine')]]);
     await chunksIn(await handler(post(submit('hello'))));
     const eve = { 'x-user': 'eve' };
@@ -190,7 +193,7 @@ describe('refusals', () => {
     expect(await errorIn(await handler(post(submit('x'))))).toEqual([404, 'chat_not_found']);
   });
 
-  it('a message while another is answered is 409, and the run goes on', async () => {
+  it('a message while another is answered is 409, and the run continues', async () => {
     const hold = gate();
     const { runtime, handler } = world(
       [[toolCall('slow'), final('done')]],

@@ -159,7 +159,7 @@ describe('toUseChatMessages', () => {
       Message.user('one', { id: 'q1' }),
       Message.user('two', { id: 'q2' }),
       Message.assistant('Hm.', { id: 'a1' }),
-      Message.user('Go on.', { id: 's1', metadata: { synthetic: true } }),
+      Message.user('Continue.', { id: 's1', metadata: { synthetic: true } }),
       Message.assistant('Done.', { id: 'a2' }),
     );
     const messages = toUseChatMessages([...history.messages].map((message) => message.toJSON()));

@@ -73,7 +73,7 @@ describe('useChat', () => {
     });
   });
 
-  it('approvals: yes, and no with a reason, go on by themselves', async () => {
+  it('approvals and denials with a reason continue the run', async () => {
     const pay = mockTool('pay', { paid: true }, { needsApproval: true });
     const calls = [
       { name: 'pay', args: { sum: 1 } },
@@ -116,7 +116,7 @@ describe('useChat', () => {
     expect(pay.calls).toHaveLength(1);
   });
 
-  it('a limit: the message says why it stopped, and what would let it go on', async () => {
+  it('a limit: the message says why it stopped, and what would let it continue', async () => {
     const here = await world([[toolCall('look')]], [mockTool('look')], { maxSteps: 1 });
     const page = open(here);
     await page.say('go');
@@ -149,7 +149,7 @@ describe('useChat', () => {
     });
   });
 
-  it('stop() closes the stream of this page, and the run goes on', async () => {
+  it('stop() closes the stream of this page, and the run continues', async () => {
     const here = await world([[stream(['one ', 'two'])], [final('next')]]);
     const page = open(here);
     const hold = holdAt(here, 'two');

@@ -319,7 +319,7 @@ describe('sessionEvents', () => {
     await expect(reading).rejects.toThrow(/runtime was closed/);
   });
 
-  it('a run that nobody of this process works on is followed to its end', async () => {
+  it('follows a run of another process to its end', async () => {
     const place = memoryPlace();
     const worker = runtimeFor(place, []);
     onTestFinished(() => worker.close());

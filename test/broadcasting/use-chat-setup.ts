@@ -17,7 +17,7 @@ export type OnwardUIMessage = UIMessage<OnwardMetadata, OnwardDataParts>;
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Ann's chats, unless a header names somebody else. */
+/** Ann's chats, unless a header names another user. */
 export const handlerOn = (
   runtime: ChatHandlerOptions['runtime'],
   options: Partial<ChatHandlerOptions> = {},

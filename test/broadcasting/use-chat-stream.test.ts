@@ -126,7 +126,7 @@ describe('tools that do not do what was hoped', () => {
     expect(parts.at(-1)).toMatchObject({ text: 'Sorry.' });
   });
 
-  it('a call that was still arriving when the answer broke off is marked, and the run goes on', async () => {
+  it('a call that was still arriving when the answer broke off is marked, and the run continues', async () => {
     const answers = script(toolCall('look', { q: 1 }), final('done'));
     let calls = 0;
     const driver: InferenceDriver = {

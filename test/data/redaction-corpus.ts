@@ -310,7 +310,7 @@ export const negatives: readonly string[] = [
   'Set your API key in the environment, then restart.',
   'Use --password to set it, or --token-file for a file.',
   'Secret Santa: bring a gift',
-  'He told me a secret: nobody knows.',
+  'He told me a secret: few know.',
   'mira@example.com: hello',
   'See https://example.com/a?page=2&token_count=5 for more',
   'https://example.com:8080/path@v2/x and https://user@example.com/',

@@ -69,7 +69,7 @@ describe('what a reader may do at any moment', () => {
     expect([...one.errors, ...two.errors]).toEqual([]);
   });
 
-  it('D18: the server dies in mid-run and comes back; the run goes on, and no tool runs twice', async () => {
+  it('D18: the server dies in mid-run and comes back; the run continues, and no tool runs twice', async () => {
     dev = await startDev();
     const { page, errors } = await openTab(browser, dev);
     await begin(page, 'Enrich every lead of the Baltic program');
@@ -89,11 +89,11 @@ describe('what a reader may do at any moment', () => {
     expect(steps.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
     const calls = steps.flatMap(({ bars }) => bars.flatMap(({ callId }) => callId ?? []));
     expect(new Set(calls).size).toBe(calls.length);
-    // the browser itself reports the requests that found nobody
+    // the browser itself reports the requests without a server
     expect(errors.filter((text) => !/ERR_|Failed to load resource|net::/.test(text))).toEqual([]);
   });
 
-  it('Ctrl-C finishes the running step, and the next start goes on', async () => {
+  it('Ctrl-C finishes the running step, and the next start continues', async () => {
     dev = await startDev();
     const { page } = await openTab(browser, dev);
     await begin(page, 'Enrich every lead of the Baltic program');

@@ -136,7 +136,7 @@ describe('the console is safe to look at', () => {
       expect((await api(dev, '/sessions', { token })).status).toBe(401);
   });
 
-  it('a page of somebody else cannot make the browser act: another site, another host name', async () => {
+  it('a foreign page cannot make the browser act: another site, another host name', async () => {
     const body = { message: 'hello' };
     const cross = await fetch(`${dev.url}/api/sessions`, {
       method: 'POST',

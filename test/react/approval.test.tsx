@@ -159,7 +159,7 @@ describe('ApprovalView', () => {
     expect(screen.getByText('Only the beginning is shown.')).toBeTruthy();
   });
 
-  it('the focus goes on: to the next question, then to where the page says', async () => {
+  it('moves the focus to the next question, then to where the page says', async () => {
     const second = { ...approval, tool: 'second', tool_call_id: 'call_2' };
     const Page = (): ReactElement => {
       const [left, setLeft] = useState<readonly UiApproval[]>([approval, second]);
@@ -188,7 +188,7 @@ describe('ApprovalView', () => {
     expect(document.activeElement).toBe(screen.getByLabelText('next'));
   });
 
-  it('a question that somebody else answers does not take the focus from where it is', () => {
+  it('keeps the focus when another client answers a question', () => {
     const { rerender } = render(
       <>
         <input aria-label="elsewhere" />

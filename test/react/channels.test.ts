@@ -193,7 +193,7 @@ describe.each(clients)('%s', (_name, make) => {
     await until(() => view().state.place?.after === 2);
     client.disconnect();
     expect(view().connection).toBe('offline');
-    send(server, all[2]!); // nobody is there
+    send(server, all[2]!); // no client is there
     client.connect();
     await until(() => view().state.status === 'completed');
     expect(view().connection).toBe('live');

@@ -270,7 +270,7 @@ describe('an event stream', () => {
     return `id: ${envelope.seq}@${envelope.execution_id}\ndata: ${JSON.stringify(envelope)}\n\n`;
   };
 
-  it('goes on after restarts of the server, from the place that is known', async () => {
+  it('continues after restarts of the server, from the place that is known', async () => {
     const wire = new Wire();
     const lines = [
       line(wire, (w) => w.started()),
@@ -362,7 +362,7 @@ describe('listeners', () => {
       const data = JSON.stringify(new Wire().started());
       server.channels.publish(name, { event: 'agent.status', data, channel: name });
       await soon(() => expect(heard).toHaveLength(1));
-      // without a listener of the page the next source ends what nobody uses
+      // without a listener of the page, the next source closes the unused connection
       channel.unbind('agent.status', own);
       const second = shown(source());
       await soon(() => expect(second.view().connection).toBe('live'));

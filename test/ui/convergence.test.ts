@@ -109,7 +109,7 @@ const said = ({ messages }: UiState): string[] =>
         `${role} ${content} ${metadata.tool_call_id ?? ''} ${(metadata.tool_calls ?? []).map(({ id }) => id).join(' ')}`,
     );
 
-/** A client that has not heard that an execution began, or went on after its end, cannot know of it. */
+/** A client that has not heard that an execution began, or continued after its end, cannot know of it. */
 const isStart = (envelope: Envelope): boolean =>
   envelope.type === 'agent.status' && envelope.payload.status === 'processing';
 
@@ -257,7 +257,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
         );
         expect(reconcile(agreed, record)).toBe(agreed);
         expect(reduceAll(run.wire, agreed)).toBe(agreed);
-        // read in the middle, the stream goes on from it
+        // read in the middle, the stream continues from it
         const cut = pick % run.wire.length;
         const middle = reduceAll(run.wire.slice(0, cut));
         const mixed = reduceAll(run.wire.slice(cut), reconcile(middle, recordOf(middle)));
@@ -273,7 +273,7 @@ describe('the screen depends on what is known, not on how it came', { timeout: 6
     );
   });
 
-  it('a state that went through JSON goes on as if it had not', () => {
+  it('a state that went through JSON continues as if it had not', () => {
     fc.assert(
       fc.property(everyKind, fc.nat(10_000), (session, pick) => {
         const run = play(session, 'standard');

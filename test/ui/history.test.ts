@@ -52,7 +52,7 @@ describe('with the conversation of the server', () => {
     expect(result).toMatchObject({ id: 'm2', metadata: { tool_duration_ms: 12 } });
   });
 
-  it('reconcile takes a state too, which then goes on', () => {
+  it('reconcile takes a state too, which then continues', () => {
     const wire = run();
     wire.chunk('m3', 'We have', 2);
     const state = reconcile(reduceAll(wire.all), canonical);
@@ -64,7 +64,7 @@ describe('with the conversation of the server', () => {
     expect(done.messages[1]).toBe(state.messages[1]);
   });
 
-  it('a state that was given other messages goes on from them', () => {
+  it('a state that was given other messages continues from them', () => {
     const wire = run();
     const state = reduceAll(wire.all);
     const changed = { ...state, messages: reconcile(state.messages, canonical) };

@@ -103,7 +103,7 @@ describe('a client that comes in the middle of an answer', { timeout: 60_000 }, 
         const { length } = run.wire;
         const lost = new Set(how.lost.map((pick) => pick % length));
         const doubled = new Set(how.doubled.map((pick) => pick % length));
-        // one that ends or goes on is never late: executions have no number
+        // one that ends or continues is never late: executions have no number
         const arrivals = run.wire
           .flatMap((envelope, i) => {
             const late = isStart(envelope) ? 0 : (how.delays[i % how.delays.length] ?? 0);

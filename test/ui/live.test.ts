@@ -75,7 +75,7 @@ describe('text while it is made', () => {
     expect(said(reduceAll(wire.all))).toEqual(['user: Lamps?', 'assistant: A whole one.']);
   });
 
-  it('of steps before a stop stays gone when the run goes on with a grant', () => {
+  it('of steps before a stop stays gone when the run continues with a grant', () => {
     const wire = new Wire().begin();
     wire.step(1);
     const late = wire.chunk('m1', 'Late');

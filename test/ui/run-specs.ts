@@ -14,7 +14,7 @@ export interface StepSpec {
 }
 export interface ExecutionSpec {
   readonly inputs: readonly string[];
-  /** One stretch up to a terminal status; more than one where a grant let it go on. */
+  /** One stretch up to a terminal status; more than one where a grant let it continue. */
   readonly stretches: readonly {
     readonly steps: readonly StepSpec[];
     readonly end: 'completed' | 'stopped' | 'failed' | 'cancelled';

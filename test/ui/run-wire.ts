@@ -19,7 +19,7 @@ export class ModelWire {
   #executionId = '';
   #seq = 0;
   #prev = 0;
-  /** Milliseconds; goes on by 0 or 1 an event, so that several happen in one moment. */
+  /** Milliseconds; grows by 0 or 1 per event, so that several share a time. */
   time: number = Date.UTC(2026, 0, 16, 12);
   #ticks = 0;
 

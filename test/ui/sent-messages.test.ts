@@ -100,7 +100,7 @@ describe('what the user wrote', () => {
       'user: My key is [hidden]',
       'status: Thinking…',
     ]);
-    expect(acceptUserMessage(known, 'nobody', 'x1')).toBe(known);
+    expect(acceptUserMessage(known, 'unknown', 'x1')).toBe(known);
     wire.status('completed', { stop_reason: 'completed' });
     const later = reduceAll([...wire.all, ...new Wire('x2', wire.time).begin('More').all], known);
     expect(show(acceptUserMessage(later, 'local', 'x1'))).not.toContain(

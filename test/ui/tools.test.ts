@@ -126,7 +126,7 @@ describe('approvals', () => {
     expect(waiting(state)).toEqual([]);
   });
 
-  it('nobody waits after the end', () => {
+  it('no approval is open after the end', () => {
     const wire = new Wire().begin();
     wire.approval('c1');
     wire.status('cancelled', { stop_reason: 'user_requested', stop_message: 'Stopped.' });

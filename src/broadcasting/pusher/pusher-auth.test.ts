@@ -226,7 +226,7 @@ describe('ownedSessions', () => {
   });
 
   it.each([null, undefined, ''])(
-    'nobody (%j) is let in, and no session is looked for',
+    'refuses a client that is not signed in (%j) and reads no session',
     async (owner) => {
       const asks = ownedSessions({ get: () => Promise.reject(new Error('looked')) }, () => owner);
       expect((await said(ask(asked('private-agent.s1')), { authorize: asks }))[0]).toBe(403);

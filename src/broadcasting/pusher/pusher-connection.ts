@@ -75,7 +75,7 @@ export function connectPusher({ via, server, timeoutMs }: ConnectionOptions): Pu
     return loading;
   };
 
-  // loaded now, so that the first run does not wait; whoever sends is told what is missing
+  // loaded now, so that the first run does not wait; a send reports what is missing
   open().catch(() => {});
 
   const send: PusherSender['send'] = async (events, bytes, signal) => {

@@ -13,7 +13,7 @@ export interface PusherFailure {
   /** Origin of the server. */
   readonly server: string;
   readonly bytes: number;
-  /** Null where no answer was seen, or nobody could look. */
+  /** Null where no response was seen. */
   readonly answer: PusherAnswer | null;
 }
 

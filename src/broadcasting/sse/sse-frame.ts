@@ -1,7 +1,7 @@
 import { BroadcastError } from '../broadcaster.ts';
 import { isLast, type Envelope } from '../envelope.ts';
 
-/** One envelope as it goes over the wire: encoded once, whoever reads it. */
+/** One envelope as it goes over the wire: encoded once for all readers. */
 export interface SseFrame {
   readonly envelope: Envelope;
   readonly executionId: string;

@@ -5,7 +5,7 @@ import { readRef } from '../envelope-ref.ts';
 import { readRefill } from '../refill.ts';
 import { parsePlace } from './sse-frame.ts';
 
-/** Who asks: an id, null for nobody, or an answer of your own, such as 403. */
+/** The owner: an id, null for a client that is not signed in, or your own response, such as 403. */
 export type OwnerHook = (
   request: Request,
 ) => string | null | Response | Promise<string | null | Response>;
@@ -67,7 +67,7 @@ export async function answer(
   try {
     return await work(asking);
   } catch (error) {
-    // nobody is there to read the answer
+    // the client is gone
     if (request.signal.aborted) return new Response(null, { status: 499 });
     if (!AgentError.is(error)) throw error;
     const status = httpStatuses[error.code];
@@ -78,7 +78,7 @@ export async function answer(
 
 /** What the runtime refuses, in terms of HTTP, for every endpoint; what is not here is a fault of the server. */
 export const httpStatuses: Readonly<Partial<Record<ErrorCode, number>>> = {
-  // also for a session of somebody else: that it exists is not told
+  // also for a session of another owner: its existence is not disclosed
   session_not_found: 404,
   ref_not_found: 404,
   unknown_approval: 404,

@@ -82,7 +82,7 @@ async function sentBefore(
   return { executionId: sent.executionId ?? '', after: 0 };
 }
 
-/** A message that was taken a moment ago gives its name to the session when somebody begins to work on it. */
+/** A message that was just accepted becomes the execution of the session when a worker begins. */
 async function hasBegun(
   runtime: SessionRuntime,
   sessionId: string,

@@ -55,7 +55,7 @@ export class CallParts {
     this.#calls.set(toolCallId, { tool: toolName, args: '', asked: true, state: 'over' });
     if (success) {
       const output: UiMessageChunk = { type: 'tool-output-available', toolCallId, output: result };
-      // nobody has said that it began
+      // no event said that it began
       return isNew
         ? [{ type: 'tool-input-available', toolCallId, toolName, input: {} }, output]
         : [output];

@@ -66,7 +66,7 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
     'parked',
     'This chat could not be processed and was set aside. Its operator can retry it, or you can stop it.',
   ],
-  unknown_approval: ['unknown_approval', 'Nobody waits for this answer any more.'],
+  unknown_approval: ['unknown_approval', 'This call no longer needs an answer.'],
   invalid_approval: ['invalid_request', 'This is not an answer to an approval.'],
   stale_approval: [
     'approval_mismatch',
@@ -79,7 +79,7 @@ const refusals: Partial<Record<ErrorCode, readonly [ChatErrorCode, string]>> = {
   runtime_closed: ['overloaded', 'The server is about to restart. Try again soon.'],
 };
 
-/** What the client gets; `isBug` where somebody should look at it. */
+/** The error for the client; `isBug` where an operator should look at it. */
 export function refusalOf(error: unknown): {
   readonly refusal: ChatRefusal;
   readonly isBug: boolean;

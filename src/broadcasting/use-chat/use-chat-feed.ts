@@ -86,7 +86,7 @@ async function within<T>(next: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-/** A run that was answered, or given more, continues behind its last word. */
+/** A run with an approval or a grant continues after its last event. */
 async function isOver(
   runtime: SessionRuntime,
   { sessionId, owner, executionId }: RunFeedOptions,

@@ -11,7 +11,7 @@ import { textAsks } from './text-asks.ts';
 export interface CatchUpTiming {
   /** What only came in the wrong order closes a gap by itself within this time. Default: 150 ms. */
   readonly reorderMs?: number;
-  /** How long a gap that nobody can fill holds the screen back. Default: 2 seconds. */
+  /** How long the view waits for a gap that cannot be filled. Default: 2 seconds. */
   readonly patienceMs?: number;
   /** Tries of one read before it is given up. Default: 5. */
   readonly tries?: number;
@@ -44,7 +44,7 @@ export interface CatchUp {
   readonly isOwing: boolean;
   /** Looks at the state for holes. */
   check(): void;
-  /** Asks what was said while nobody listened. */
+  /** Asks for what was missed. */
   missed(): void;
   /** Reads the conversation; `anew` throws away what is on screen. */
   reread(anew: boolean): void;

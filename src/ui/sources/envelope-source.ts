@@ -19,7 +19,7 @@ export interface EnvelopeSink {
 export interface EnvelopeSource {
   /** What it reads: two sources with the same key bring the same. Absent: only the same object does. */
   readonly key?: string;
-  /** A reconnect brings what was missed by itself. Absent: whoever listens asks for a refill. */
+  /** Whether a reconnect brings what was missed. Absent: the listener asks for a refill. */
   readonly replays?: boolean;
   /** Connects and stays connected; what it returns ends that. `place` says how much is known already. */
   open(sink: EnvelopeSink, place: () => LogPlace | null): () => void;

@@ -8,7 +8,7 @@ const refusal = (status: number, code: string, message: string, details = {}): R
 const accepted = json({ sessionId: 'ses 1', executionId: 'exe_1', status: 'processing' }, 202);
 
 describe('httpActions', () => {
-  it('sends each wish to its route, with the headers of this moment', async () => {
+  it('sends each request to its route, with the current headers', async () => {
     const server = await serve(...Array.from({ length: 9 }, () => accepted));
     let asked = 0;
     const actions = httpActions({
@@ -84,7 +84,7 @@ describe('httpActions', () => {
     await expect(send('Hello', { id: 'msg_1' })).rejects.toThrow('is busy');
   });
 
-  it('says so when nobody answers, and nothing of a page that is not the server', async () => {
+  it('reports a missing response, and shows nothing of a page that is not the server', async () => {
     const server = await serve(json('<h1>Bad gateway</h1>', 502), mute);
     const { stop } = httpActions({ base: server.url, sessionId: 's' });
     const thrown = await stop().catch((error: unknown) => error);

@@ -191,7 +191,7 @@ describe('silence while something is expected', () => {
 
   const failing = (): Promise<never> => Promise.reject(new SourceError('unreachable', 'down'));
 
-  it('a run of which nobody was told while the log could not be read is found later', async () => {
+  it('finds a run later that began while the log could not be read', async () => {
     const page = await answering((all) => all);
     expect(isDone(page)).toBe(true);
     page.sink().connection('offline');

@@ -17,7 +17,7 @@ export interface QuietWatch {
 }
 
 /**
- * Asks when nothing was heard for a while though something is expected: nobody notices by itself that the last envelope
+ * Asks when nothing arrived for a while though something is expected: nothing else shows that the last envelope
  * was lost. Each answer that brings nothing doubles the wait; a hidden page asks when it is looked at again.
  */
 export function quietWatch(

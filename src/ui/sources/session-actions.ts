@@ -22,7 +22,7 @@ export interface AgentSessionActions {
   readonly approve?: (callId: string, args?: JsonObject, shown?: ShownCall) => Promise<unknown>;
   readonly deny?: (callId: string, reason: string, shown?: ShownCall) => Promise<unknown>;
   readonly stop?: () => Promise<unknown>;
-  /** Without a grant: goes on after a pause. */
+  /** Without a grant: continues after a pause. */
   readonly resume?: (grant?: Grants) => Promise<unknown>;
 }
 

@@ -31,7 +31,7 @@ export interface SessionViewStoreOptions extends CatchUpTiming {
 
 export interface SessionViewStore {
   view(): SessionView;
-  /** Connected while somebody listens. Returns what ends it. */
+  /** Connected while it has listeners. Returns a function that removes this one. */
   subscribe(listener: () => void): () => void;
   update(change: (state: UiState) => UiState): void;
   note(actions: readonly SessionAction[]): void;
@@ -44,7 +44,7 @@ export interface SessionViewStore {
 /** More than a frame should ever hold: shown at once, so that a hidden tab does not collect for ever. */
 const maxWaiting = 1_000;
 
-/** Holds what is known of one session and keeps it up to date while somebody looks. */
+/** Holds the view of one session and keeps it up to date while it has listeners. */
 export function sessionViewStore(
   first: EnvelopeSource | null,
   options: SessionViewStoreOptions = {},

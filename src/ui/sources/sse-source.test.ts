@@ -146,7 +146,7 @@ describe('sseSource', () => {
     expect(heard.connections.at(-1)).toBe('offline');
   });
 
-  it('is told to wait, and goes on after errors of the server', async () => {
+  it('is told to wait, and continues after errors of the server', async () => {
     const heard = await open([json({}, 500), json({}, 502), json({}, 429), stream()]);
     await soon(() => expect(heard.connections.at(-1)).toBe('live'));
     expect(heard.errors).toMatchObject([
