@@ -113,11 +113,11 @@ assistant  Your monitor arm (A-1003) is in delivery and should arrive on 17 Janu
 
 step 2 had an error: tool error in track_parcel, retrying (1/3)
 
-Completed, says ToolCallPresenceCheck: the answer asks for no tools.
+Completed (ToolCallPresenceCheck): the answer asks for no tools.
   allow    StepsLimit             4 of 8 steps
   allow    ExecutionTimeLimit     0 of 300 seconds
   allow    FinishReasonCheck      finish reason stop
   allow    ErrorPolicyCriterion   no error
-  allow    StopRequestCheck       nobody asked to stop
+  allow    StopRequestCheck       no stop requested
   stop     ToolCallPresenceCheck  the answer asks for no tools
 */

@@ -14,11 +14,11 @@ console.log(state.lastContinuationOutcome?.explain());
 
 /* prints
 Stopped (steps_limit) by StepsLimit: 2 of 2 steps used while work is still pending.
-To go on: grant more steps with resume(state, { grant: { steps: 2 } }), or raise the limit with withMaxSteps(...).
+To continue: call resume(state, { grant: { steps: 2 } }), or raise the limit with withMaxSteps(...).
   forbid   StepsLimit             2 of 2 steps used while work is still pending
   allow    ExecutionTimeLimit     0 of 300 seconds
   allow    FinishReasonCheck      finish reason tool_calls
   allow    ErrorPolicyCriterion   no error
-  allow    StopRequestCheck       nobody asked to stop
+  allow    StopRequestCheck       no stop requested
   request  ToolCallPresenceCheck  the model called search_docs
 */

@@ -44,6 +44,10 @@ export {
 } from './continuation/error-context-resolver.ts';
 export { ContinuationEvaluation, type Remedy } from './continuation/evaluation.ts';
 export type { FamilyShare } from './continuation/family-share.ts';
+export { explainOutcome } from './continuation/explain-outcome.ts';
+export { explainState } from './continuation/explain-state.ts';
+export type { Explanation, ExplanationAction } from './continuation/explanation.ts';
+export type { EvaluationFacts } from './continuation/facts.ts';
 export type { GrantAllowance, GrantRecord } from './continuation/grant-allowance.ts';
 export type { Grants } from './continuation/grants.ts';
 export { ContinuationOutcome, type ContinuationOutcomeJSON } from './continuation/outcome.ts';

@@ -89,7 +89,7 @@ describe('why it stopped', () => {
     expect(state.lastContinuationOutcome?.decisive).toMatchObject({
       reason: '5 of 5 steps used while work is still pending',
       remedy: {
-        text: 'grant more steps with resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
+        text: 'call resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
         option: 'withMaxSteps(...)',
         grant: { steps: 5 },
       },

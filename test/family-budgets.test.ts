@@ -60,6 +60,17 @@ describe('D79: limits of the root bind the agents behind its calls', () => {
             text: 'grant more tokens to "root", or raise the limit of "root" with withMaxTokens(...).',
             option: 'withMaxTokens(...)',
           },
+          facts: {
+            kind: 'limit',
+            unit: 'tokens',
+            scope: 'family',
+            used: 1010,
+            base: 500,
+            granted: 0,
+            limit: 500,
+            owed: 510,
+            agent: 'root',
+          },
         },
       },
     ]);

@@ -79,7 +79,7 @@ describe('limits are values: nothing is thrown and nothing is lost', () => {
     for (const { outcome } of state.steps)
       expect(outcome?.evaluationFor('CostLimit')).toMatchObject({
         decision: 'allow',
-        reason: 'the price is unknown, so the limit of 0.01 cost units cannot bind',
+        reason: 'the price is unknown, so the limit of 0.01 cost units is not enforced',
         context: { used: null, limit: 0.01 },
       });
   });

@@ -41,12 +41,12 @@ describe('explain(), one golden text for each stop reason', () => {
   it('completed', async () => {
     const agent = base(toolCall('search'), final('Nothing found.')).build();
     expect(await explained(agent.run('Look for Acme.'), 'completed')).toMatchInlineSnapshot(`
-      "Completed, says ToolCallPresenceCheck: the answer asks for no tools.
+      "Completed (ToolCallPresenceCheck): the answer asks for no tools.
         allow    StepsLimit             2 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason stop
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         stop     ToolCallPresenceCheck  the answer asks for no tools"
     `);
   });
@@ -56,12 +56,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .addContinuationCriteria(toolCalledCheck('search'))
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'completed')).toMatchInlineSnapshot(`
-      "Completed, says ToolCalledCheck: the tool search was called.
+      "Completed (ToolCalledCheck): the tool search was called.
         allow    StepsLimit             1 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search
         forbid   ToolCalledCheck        the tool search was called"
     `);
@@ -73,12 +73,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'steps_limit')).toMatchInlineSnapshot(`
       "Stopped (steps_limit) by StepsLimit: 4 of 4 steps used while work is still pending.
-      To go on: grant more steps with resume(state, { grant: { steps: 4 } }), or raise the limit with withMaxSteps(...).
+      To continue: call resume(state, { grant: { steps: 4 } }), or raise the limit with withMaxSteps(...).
         forbid   StepsLimit             4 of 4 steps used while work is still pending
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search"
     `);
   });
@@ -90,12 +90,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'steps_limit')).toMatchInlineSnapshot(`
       "Stopped (steps_limit) by StepsLimit: 4 of 4 steps used, and this last step was kept for an answer without tools.
-      To go on: grant more steps with resume(state, { grant: { steps: 4 } }), or raise the limit with withMaxSteps(...).
+      To continue: call resume(state, { grant: { steps: 4 } }), or raise the limit with withMaxSteps(...).
         forbid   StepsLimit             4 of 4 steps used, and this last step was kept for an answer without tools
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason stop
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         stop     ToolCallPresenceCheck  the answer asks for no tools"
     `);
   });
@@ -106,12 +106,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'steps_limit')).toMatchInlineSnapshot(`
       "Stopped (steps_limit) by SessionStepsLimit: 2 of 2 steps of the session used while work is still pending.
-      To go on: raise the limit with sessionStepsLimit(...), then send a new message.
+      To continue: raise the limit with sessionStepsLimit(...), then send a new message.
         allow    StepsLimit             2 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search
         forbid   SessionStepsLimit      2 of 2 steps of the session used while work is still pending"
     `);
@@ -123,13 +123,13 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'token_limit')).toMatchInlineSnapshot(`
       "Stopped (token_limit) by TokenUsageLimit: 1600 of 1500 tokens used while work is still pending.
-      To go on: grant more tokens with resume(state, { grant: { tokens: 1600 } }), or raise the limit with withMaxTokens(...).
+      To continue: call resume(state, { grant: { tokens: 1600 } }), or raise the limit with withMaxTokens(...).
         allow    StepsLimit             2 of 20 steps
         forbid   TokenUsageLimit        1600 of 1500 tokens used while work is still pending
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search"
     `);
   });
@@ -147,12 +147,12 @@ describe('explain(), one golden text for each stop reason', () => {
     await clock.advance(30_000);
     expect(await explained(run, 'time_limit')).toMatchInlineSnapshot(`
       "Stopped (time_limit) by ExecutionTimeLimit: 30 of 30 seconds used while work is still pending.
-      To go on: grant more seconds with resume(state, { grant: { seconds: 30 } }), or raise the limit with withTimeout({ seconds }).
+      To continue: call resume(state, { grant: { seconds: 45 } }), or raise the limit with withTimeout({ seconds }).
         allow    StepsLimit             0 of 20 steps
         forbid   ExecutionTimeLimit     30 of 30 seconds used while work is still pending
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search"
     `);
   });
@@ -164,12 +164,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'time_limit')).toMatchInlineSnapshot(`
       "Stopped (time_limit) by CumulativeExecutionTimeLimit: 0 of 30 working seconds used, and the next try would have to wait 45 seconds.
-      To go on: grant more working seconds with resume(state, { grant: { seconds: 30 } }), or raise the limit with withCumulativeTimeout({ seconds }).
+      To continue: wait until 2026-01-16T12:00:45.000Z, then call resume(state, { grant: { seconds: 30 } }), or raise the limit with withCumulativeTimeout({ seconds }).
         allow    StepsLimit                    0 of 20 steps
         forbid   CumulativeExecutionTimeLimit  0 of 30 working seconds used, and the next try would have to wait 45 seconds
         allow    FinishReasonCheck             no answer to judge
         allow    ErrorPolicyCriterion          rate limit error, retrying (1/3)
-        allow    StopRequestCheck              nobody asked to stop
+        allow    StopRequestCheck              no stop requested
         request  ToolCallPresenceCheck         the model call failed, so there is no answer yet"
     `);
   });
@@ -182,30 +182,30 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'error')).toMatchInlineSnapshot(`
       "Stopped (error) by ErrorPolicyCriterion: tool error in search (the index is offline), and the policy stops on tool errors.
-      To go on: mend the cause and resume(state, { grant: { retries: 1 } }), or let such errors be retried with withErrorPolicy(ErrorPolicy.retryToolErrors(3)).
+      To continue: fix the cause, then call resume(state, { grant: { retries: 1 } }), or retry these errors with withErrorPolicy(ErrorPolicy.retryToolErrors(3)).
         allow    StepsLimit             1 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         forbid   ErrorPolicyCriterion   tool error in search (the index is offline), and the policy stops on tool errors
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search"
     `);
   });
 
-  it('error, a model call that no retry can mend', async () => {
+  it('error, a model call that is not retryable', async () => {
     const agent = base(
       error({ type: 'model', code: 'auth', message: '401 invalid key', retryable: false }),
     )
       .withErrorPolicy(ErrorPolicy.retryAll())
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'error')).toMatchInlineSnapshot(`
-      "Stopped (error) by ErrorPolicyCriterion: model error (401 invalid key), which trying again cannot mend.
-      To go on: mend the cause and resume(state, { grant: { retries: 1 } }), or send a new message.
+      "Stopped (error) by ErrorPolicyCriterion: model error (401 invalid key), which is not retryable.
+      To continue: set a valid API key, then call resume(state, { grant: { retries: 1 } }).
         allow    StepsLimit             0 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      no answer to judge
-        forbid   ErrorPolicyCriterion   model error (401 invalid key), which trying again cannot mend
-        allow    StopRequestCheck       nobody asked to stop
+        forbid   ErrorPolicyCriterion   model error (401 invalid key), which is not retryable
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model call failed, so there is no answer yet"
     `);
   });
@@ -220,12 +220,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'retry_limit')).toMatchInlineSnapshot(`
       "Stopped (retry_limit) by ErrorPolicyCriterion: timeout error (no answer in 60 s), tried again 2 of 2 times.
-      To go on: mend the cause and resume(state, { grant: { retries: 2 } }), or raise the count with withErrorPolicy(policy.withMaxRetries(...)).
+      To continue: fix the cause, then call resume(state, { grant: { retries: 2 } }), or raise the count with withErrorPolicy(policy.withMaxRetries(...)).
         allow    StepsLimit             0 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      no answer to judge
         forbid   ErrorPolicyCriterion   timeout error (no answer in 60 s), tried again 2 of 2 times
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model call failed, so there is no answer yet"
     `);
   });
@@ -236,12 +236,12 @@ describe('explain(), one golden text for each stop reason', () => {
     ).build();
     expect(await explained(agent.run('Look for Acme.'), 'finish_reason')).toMatchInlineSnapshot(`
       "Stopped (finish_reason) by FinishReasonCheck: the answer was cut off at the output limit (finish reason length).
-      To go on: let the model carry on with resume(state, { grant: { steps: 1 } }), give it more output tokens, or change the list with withFinishReasons(...).
+      To continue: call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with withFinishReasons(...).
         allow    StepsLimit             1 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         forbid   FinishReasonCheck      the answer was cut off at the output limit (finish reason length)
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         stop     ToolCallPresenceCheck  the answer asks for no tools"
     `);
   });
@@ -252,13 +252,13 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'guard')).toMatchInlineSnapshot(`
       "Stopped (guard) by CostLimit: 0.06 of 0.05 cost units used while work is still pending.
-      To go on: grant more cost units with resume(state, { grant: { cost: 0.06 } }), or raise the limit with withMaxCost(...).
+      To continue: call resume(state, { grant: { cost: 0.06 } }), or raise the limit with withMaxCost(...).
         allow    StepsLimit             2 of 20 steps
         forbid   CostLimit              0.06 of 0.05 cost units used while work is still pending
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search"
     `);
   });
@@ -269,12 +269,12 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Look for Acme.'), 'guard')).toMatchInlineSnapshot(`
       "Stopped (guard) by NoProgressLimit: search was called 3 times in a row with the same arguments and the same result, and the limit is 3.
-      To go on: send a new message that says what to do instead, make search say more, or raise noProgressLimit(...).
+      To continue: send a new message that says what to do instead, make search return more, or raise noProgressLimit(...).
         allow    StepsLimit             3 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
         allow    ErrorPolicyCriterion   no error
-        allow    StopRequestCheck       nobody asked to stop
+        allow    StopRequestCheck       no stop requested
         request  ToolCallPresenceCheck  the model called search
         forbid   NoProgressLimit        search was called 3 times in a row with the same arguments and the same result, and the limit is 3"
     `);
@@ -294,7 +294,7 @@ describe('explain(), one golden text for each stop reason', () => {
       .build();
     expect(await explained(agent.run('Help!'), 'guard')).toMatchInlineSnapshot(`
       "Stopped (guard) by StopRequestCheck: a person takes over.
-      To go on: a tool asked for this stop; send a new message to start again.
+      To continue: send a new message; a tool asked for this stop.
         allow    StepsLimit             1 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls
@@ -314,7 +314,7 @@ describe('explain(), one golden text for each stop reason', () => {
     const run = agent.run('Look for Acme.', { signal: abort.signal });
     expect(await explained(run, 'user_requested')).toMatchInlineSnapshot(`
       "Stopped (user_requested) by StopRequestCheck: Mira pressed stop.
-      To go on: resume(state, { grant: { steps: 1 } }) picks the work up again; a new message starts fresh.
+      To continue: call resume(state, { grant: { steps: 1 } }), or send a new message.
         allow    StepsLimit             0 of 20 steps
         allow    ExecutionTimeLimit     0 of 300 seconds
         allow    FinishReasonCheck      finish reason tool_calls

@@ -1,5 +1,5 @@
 import { Cancelled } from '../cancellation.ts';
-import { msOf } from '../clock.ts';
+import { isoTime, msOf } from '../clock.ts';
 import { show } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
@@ -79,7 +79,10 @@ const isHandedOver = ({ handedOver, parent, journal }: Run): boolean =>
 function failAsSaved(run: Run, journal: Journal, error: unknown): void {
   run.state = journal.saved ?? run.state;
   const reason = withoutFullStop(messageOf(error));
-  forbid(run, 'SessionRuntime', reason, 'fix the cause, then send a new message.');
+  forbid(run, 'SessionRuntime', reason, {
+    facts: { kind: 'runtime', what: 'failed' },
+    remedy: { text: 'fix the cause, then send a new message.' },
+  });
 }
 
 /** The hooks around the execution; what is inside runs once, and an abort waits for no hook. */
@@ -245,7 +248,10 @@ function forbid(
   run: Run,
   criterion: string,
   reason: string,
-  remedy: string = `fix the hook ${criterion}, then send a new message.`,
+  { facts, remedy }: Required<Pick<ContinuationEvaluation, 'facts' | 'remedy'>> = {
+    facts: { kind: 'hook', name: criterion },
+    remedy: { text: `fix the hook ${criterion}, then send a new message.` },
+  },
 ): void {
   const { unfinishedStep } = run.state;
   if (unfinishedStep) {
@@ -258,9 +264,10 @@ function forbid(
     reason: run.redactor.text(reason),
     context: {},
     stopReason: 'error',
-    remedy: { text: remedy },
+    remedy,
+    facts,
   };
   const before = run.state.lastContinuationOutcome?.evaluations ?? [];
-  const outcome = ContinuationOutcome.resolve([...before, evaluation]);
+  const outcome = ContinuationOutcome.resolve([...before, evaluation], isoTime(run.now()));
   settle(run, outcome, null, null);
 }

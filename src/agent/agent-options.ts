@@ -84,6 +84,8 @@ export interface AgentDefinition {
   readonly toolNames: readonly string[];
   readonly toolNameSet: ReadonlySet<string>;
   readonly toolSchemas: readonly ToolSchema[];
+  /** Whether any of the tools is an agent. */
+  readonly callsAgents: boolean;
   readonly toolChoice: ToolChoice;
   readonly criteria: ContinuationCriteria<AgentState>;
   readonly errorPolicy: ErrorPolicy;

@@ -61,6 +61,7 @@ export function defineAgent(options: AgentOptions, nameOf: OptionName = ownName)
     tools,
     toolNames: [...tools.keys()],
     toolNameSet: new Set(tools.keys()),
+    callsAgents: callsAgents(tools),
     toolSchemas: Array.from(tools.values(), toolSchema),
     toolChoice,
     criteria: criteriaOf(options, errorPolicy, tools, nameOf),
@@ -115,9 +116,11 @@ function familyStepsOf(
   tools: ReadonlyMap<string, AnyTool>,
 ): number | null {
   if (maxFamilySteps !== undefined) return maxFamilySteps;
-  const hasFamily = [...tools.values()].some(({ agent }) => agent !== undefined);
-  return hasFamily && maxSteps !== null ? DEFAULT_FAMILY_STEPS * maxSteps : null;
+  return callsAgents(tools) && maxSteps !== null ? DEFAULT_FAMILY_STEPS * maxSteps : null;
 }
+
+const callsAgents = (tools: ReadonlyMap<string, AnyTool>): boolean =>
+  [...tools.values()].some(({ agent }) => agent !== undefined);
 
 const finishReasonsOf = ({ finishReasons }: AgentOptions): readonly string[] =>
   finishReasons === null ? [] : (finishReasons ?? DEFAULT_FINISH_REASONS);

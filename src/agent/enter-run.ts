@@ -1,5 +1,6 @@
 import { isoTime, syncSystemClock } from '../clock.ts';
 import { checkedGrant } from '../continuation/grants.ts';
+import { DEFAULT_STOP } from '../continuation/stop-reason.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { Message } from '../messages/message.ts';
@@ -124,7 +125,7 @@ export function stopOpen(
   const run = new Run(definition, bus, state, options);
   takeUpInTime(run);
   if (state.executionStartedAt === null) run.state = run.state.with({ executionStartedAt: null });
-  const reason = run.redactor.text(options.reason ?? 'a stop was requested');
+  const reason = run.redactor.text(options.reason ?? DEFAULT_STOP);
   const { by, at = isoTime(run.now()) } = options;
   run.cancellation.cancel({ by: 'user', reason, at, ...(by !== undefined && { requestedBy: by }) });
   const { unfinishedStep } = state;

@@ -13,6 +13,7 @@ import { pauseStep } from './pause-step.ts';
 import type { Run } from './run.ts';
 import { bookingOf, drawWait, failures, withSuccesses, workedMs } from './step-account.ts';
 import type { StepDraft } from './step-draft.ts';
+import { withStoppedAgents } from './stopped-agents.ts';
 import { sealOpenCalls } from './tool-calls.ts';
 
 /** Ends the work on a step: pauses where calls wait for people, else records it and asks the criteria. */
@@ -78,19 +79,20 @@ export function resolveOutcome(run: Run, now: number): ContinuationOutcome {
   const { redactor } = run;
   const request = cause?.by === 'user' ? userRequest(cause, now) : run.stopRequest;
   if (request) requestStop(run, request);
-  const outcome = criteria.evaluate(run.state, { now, redactor, deps: run.deps });
-  if (!outcome.shouldContinue) return outcome;
+  const asked = { now, redactor, reserve: run.agent.landingReserve, deps: run.deps };
+  const outcome = criteria.evaluate(run.state, asked);
+  if (!outcome.shouldContinue) return withStoppedAgents(run, outcome);
   if (cause === null) return run.parent === null ? outcome : withinFamily(run.parent, outcome);
   const reason = 'the deadline of the run was reached';
   requestStop(run, { by: 'deadline', reason, at: isoTime(now) });
-  return criteria.evaluate(run.state, { now, redactor, deps: run.deps });
+  return criteria.evaluate(run.state, asked);
 }
 
 /** Stops an agent that would continue if a limit of a parent is used up. */
 function withinFamily({ family }: Run, outcome: ContinuationOutcome): ContinuationOutcome {
   const objections = family?.objections() ?? [];
   if (objections.length === 0) return outcome;
-  return ContinuationOutcome.resolve([...objections, ...outcome.evaluations]);
+  return ContinuationOutcome.resolve([...objections, ...outcome.evaluations], outcome.at);
 }
 
 const userRequest = ({ reason, requestedBy, at }: CancelCause, now: number): StopRequest => ({

@@ -1,4 +1,6 @@
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import type { EvaluationFacts } from '../continuation/facts.ts';
+import { factsOf } from '../continuation/facts-of.ts';
 import { zeroUsage, type Usage } from '../inference/usage.ts';
 import type { AgentState } from './agent-state.ts';
 import { bookExecution, bookSession } from './execution.ts';
@@ -166,12 +168,21 @@ export class FamilyAccount {
       context: { ...context, scope: 'family', agent: agent.name },
       ...(stopReason && { stopReason }),
       remedy: { text, ...(option !== undefined && { option }) },
+      facts: factsAbove(said, agent.name),
     };
   }
 
   get #root(): FamilyAccount {
     return this.#line.at(-1) ?? this;
   }
+}
+
+/** The limit of an agent above: no grant to the agent inside raises it. */
+function factsAbove(said: ContinuationEvaluation, agent: string): EvaluationFacts {
+  const facts = factsOf(said);
+  if (facts.kind !== 'limit') return facts;
+  const { grant: _, minimum: __, ...rest } = facts;
+  return { ...rest, scope: 'family', agent };
 }
 
 /** Steps that count for all and have no agent yet. */

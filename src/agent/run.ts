@@ -1,7 +1,7 @@
 import { Cancellation, type CancelCause } from '../cancellation.ts';
 import { isoTime, msOf, stretchTime, syncSystemClock, type Clock } from '../clock.ts';
 import type { StopRequest } from '../continuation/run-view.ts';
-import type { StopReason } from '../continuation/stop-reason.ts';
+import { DEFAULT_STOP, type StopReason } from '../continuation/stop-reason.ts';
 import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ErrorRecord, ErrorReport } from '../errors/error-record.ts';
@@ -140,9 +140,10 @@ export class Run implements CallFrame {
     return this.agent.clock;
   }
 
-  requestStop(reason: string): void {
+  requestStop(reason: string, toolName?: string): void {
     const at = isoTime(this.now());
-    this.stopRequest ??= { by: 'tool', reason: this.redactor.text(reason), at };
+    const named = toolName === undefined ? {} : { toolName };
+    this.stopRequest ??= { by: 'tool', reason: this.redactor.text(reason), ...named, at };
   }
   requestPause(reason: string): void {
     this.pauseReason ??= this.redactor.text(reason);
@@ -247,7 +248,7 @@ function causeOf(signal: AbortSignal, redactor: Redactor, now: string): CancelCa
       at: at ?? now,
     };
   }
-  const reason = typeof given === 'string' ? redactor.text(given) : 'a stop was requested';
+  const reason = typeof given === 'string' ? redactor.text(given) : DEFAULT_STOP;
   return { by: 'user', reason, at: now };
 }
 

@@ -109,10 +109,8 @@ describe('D37: documents of every version', () => {
   it.each(fixtures.filter(({ document }) => document.version === 1))(
     '$file is read without loss',
     ({ document }) => {
-      expect(JSON.parse(JSON.stringify(AgentState.from(document)))).toEqual({
-        ...document,
-        executionStartedAt: null,
-      });
+      const read: unknown = JSON.parse(JSON.stringify(AgentState.from(document)), withoutFacts);
+      expect(read).toEqual({ ...document, executionStartedAt: null });
     },
   );
 
@@ -125,6 +123,10 @@ describe('D37: documents of every version', () => {
     );
   });
 });
+
+/** Evaluations of earlier releases have no facts: reading adds them. */
+const withoutFacts = (key: string, value: unknown): unknown =>
+  key === 'facts' ? undefined : value;
 
 function refusal(document: unknown): AgentError {
   try {

@@ -210,30 +210,36 @@ describe('fields', () => {
         stepCount: 2,
         pendingApprovals: tools.map((tool) => ({ tool })),
       })['stop_message'];
-    expect(of('approval', 'pay')).toBe('Waiting for a person to approve or deny pay.');
+    expect(of('approval', 'pay')).toBe('Waiting because pay needs approval.');
     expect(of('approval', 'pay', 'mail', 'pay')).toBe(
-      'Waiting for a person to approve or deny 3 calls: pay, mail.',
+      'Waiting because 3 calls need approval: pay, mail.',
     );
-    expect(told({ kind: 'requested', reason: 'on request' })).toBe('Paused: on request.');
-    expect(told({ kind: 'requested', reason: 'lunch' })).toBe('Paused: lunch.');
-    expect(of('fork')).toBe('Paused (fork).'); // an old log has no reason
+    expect(told({ kind: 'requested', reason: 'on request' })).toBe(
+      'Waiting because it was paused on request.',
+    );
+    expect(told({ kind: 'requested', reason: 'lunch' })).toBe(
+      'Waiting because it was paused: lunch.',
+    );
+    expect(of('fork')).toBe('Waiting because this fork has not been resumed.');
   });
 
   it.each(Object.values(StopReason))('%s is told in one sentence', (stopReason) => {
     const outcome = forbid('this is why', { stopReason });
     const told = payload('AgentFinished', end({ outcome, stopReason }));
-    expect(told['stop_message']).toMatch(/^[A-Z][a-z ]+: this is why\.$/);
+    expect(told['stop_message']).toMatch(/^[A-Z][a-z ]+\. The rule says: this is why\.$/);
     expect(told).toMatchObject({ stop_reason: stopReason, resolved_by: 'Mine', remedy: null });
+    expect(told['explanation']).toMatchObject({ decided_by: 'Mine', stop_reason: stopReason });
+    expect(JSON.stringify(told['explanation'])).not.toContain('developerText');
   });
 
   it('an end without a verdict, and one whose reason is a sentence', () => {
     expect(payload('AgentFinished', end({ outcome: null }))).toMatchObject({
-      stop_message: 'The run is stopped.',
+      stop_message: 'Stopped.',
       resolved_by: null,
       remedy: null,
     });
     expect(payload('AgentFinished', end({ outcome: forbid('It broke!') }))['stop_message']).toBe(
-      'A rule ended the run: It broke!',
+      'Stopped because a rule of this assistant ended it. The rule says: It broke!',
     );
     expect(payload('AgentFinished', end({ outputText: '' }))['last_response']).toBeNull();
   });
@@ -260,11 +266,13 @@ describe('the frame', () => {
     fits(stop!, 10_000);
     expect(stop!.payload).toMatchObject({
       last_response: { ref: '12.last_response.e1' },
-      stop_message: expect.stringMatching(/^A rule ended the run: w+…$/) as string,
+      stop_message: expect.stringMatching(/ended it\. The rule says: w+…$/) as string,
       remedy: { option: 'withMaxSteps(...)', grant: { steps: 2 } },
     });
     const answered = payload('AgentFinished', end({ outputText: long('t') }));
-    expect(answered).toMatchObject({ stop_message: 'A rule ended the run: enough.' });
+    expect(answered).toMatchObject({
+      stop_message: 'Stopped because a rule of this assistant ended it. The rule says: enough.',
+    });
     expect((answered['last_response'] as TruncatedValue).summary.length).toBeGreaterThan(7_000);
   });
 

@@ -1,6 +1,8 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
+import type { ExplanationAction } from '../continuation/explanation.ts';
+import type { Grants } from '../continuation/grants.ts';
 import type { StopReason } from '../continuation/stop-reason.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
 import type { JsonValue } from '../json.ts';
@@ -122,6 +124,28 @@ export interface StopPayload {
   readonly remedy: Remedy | null;
   readonly error_message: string | null;
   readonly last_response: string | TruncatedValue | null;
+  /** The same in full: what happened, and what can be done. Absent from earlier releases. */
+  readonly explanation?: WireExplanation;
+}
+
+/** An explanation for the person in front of the screen. */
+export interface WireExplanation {
+  readonly headline: string;
+  readonly detail: string;
+  readonly decided_by: string | null;
+  readonly stop_reason: StopReason | null;
+  readonly actions: readonly WireAction[];
+}
+
+/** What can be done. Which fields there are depends on `kind`. */
+export interface WireAction {
+  readonly kind: ExplanationAction['kind'];
+  readonly text: string;
+  readonly grant?: Grants;
+  readonly minimum?: Grants;
+  readonly call_ids?: readonly string[];
+  readonly until?: string;
+  readonly option?: string | null;
 }
 
 export type EnvelopeType = keyof EnvelopePayloads;

@@ -1,4 +1,10 @@
-import type { TruncatedValue, Envelope, EnvelopeType, WireEvaluation } from './envelope.ts';
+import type {
+  TruncatedValue,
+  Envelope,
+  EnvelopeType,
+  WireEvaluation,
+  WireExplanation,
+} from './envelope.ts';
 import { refOf, type RefField } from './envelope-ref.ts';
 import { fitText, surelyFits, wireBytes } from './frame-budget.ts';
 import { jsonText } from './wire-text.ts';
@@ -27,7 +33,7 @@ const cut =
 const plainText = (value: string | TruncatedValue): string =>
   typeof value === 'string' ? value : value.summary;
 
-const voices = (evaluations: readonly WireEvaluation[]): string =>
+const evaluationsText = (evaluations: readonly WireEvaluation[]): string =>
   evaluations
     .map(({ criterion, decision, reason }) => `${criterion} ${decision}: ${reason}`)
     .join('\n');
@@ -38,6 +44,18 @@ const shortText: Shorten = (value: string, bytes) =>
 const shortRemedy: Shorten = (remedy: { readonly text: string }, bytes) => ({
   ...remedy,
   text: fitText(remedy.text, Math.max(LEAST_BYTES, bytes - 100)),
+});
+
+/** The actions stay, for a reader has to know what to do; which calls wait is told by other envelopes. */
+const shortExplanation: Shorten = (explanation: WireExplanation) => ({
+  ...explanation,
+  headline: fitText(explanation.headline, 2 * LEAST_BYTES),
+  detail: fitText(explanation.detail, LEAST_BYTES),
+  actions: explanation.actions.map(({ call_ids, ...action }) => ({
+    ...action,
+    text: fitText(action.text, 2 * LEAST_BYTES),
+    ...(call_ids && { call_ids: call_ids.slice(0, 1) }),
+  })),
 });
 
 /** As many names as fit, and how many there are besides. */
@@ -55,6 +73,7 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
   'agent.status': [
     ['last_response', cut('last_response', plainText)],
     ['error_message', shortText],
+    ['explanation', shortExplanation],
     ['stop_message', shortText],
     ['remedy', shortRemedy],
   ],
@@ -78,7 +97,7 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
     ['hidden', anywhere],
     ['tool', shortText],
   ],
-  'agent.continuation': [['evaluations', cut('evaluations', voices)]],
+  'agent.continuation': [['evaluations', cut('evaluations', evaluationsText)]],
 };
 
 /** The payload itself where it fits into `bytes`, else one whose large values are cut. */

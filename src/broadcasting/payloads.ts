@@ -6,7 +6,7 @@ import { visibleJson } from '../visible-text.ts';
 import type { BroadcastSettings } from './broadcast-config.ts';
 import type { TruncatedValue, EnvelopePayloads, EnvelopeType } from './envelope.ts';
 import { refOf } from './envelope-ref.ts';
-import { pausePayload, stopMessage } from './stop-message.ts';
+import { pausePayload, stopTexts } from './stop-message.ts';
 import { wireEvaluation } from './wire-evaluation.ts';
 import { clip, jsonText } from './wire-text.ts';
 
@@ -43,16 +43,18 @@ export const ended = (
   event: EventOf<'AgentFinished'> | EventOf<'AgentFailed'>,
 ): Payload<'agent.status'> => {
   const { status, stopReason, stepCount, outcome, outputText } = event;
+  const { stop_message, explanation } = stopTexts(outcome, status);
   return {
     status: statusFacts(status, stopReason).broadcast,
     previous_status: broadcastOf(event.previousStatus ?? 'in_progress'),
     step_count: stepCount,
     stop_reason: stopReason,
-    stop_message: stopMessage(outcome, status),
+    stop_message,
     resolved_by: outcome?.resolvedBy ?? null,
     remedy: outcome?.decisive?.remedy ?? null,
     error_message: (event.type === 'AgentFailed' && event.error?.message) || null,
     last_response: outputText || null,
+    explanation,
   };
 };
 

@@ -1,48 +1,49 @@
-import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { Remedy } from '../continuation/evaluation.ts';
-import type { StopReason } from '../continuation/stop-reason.ts';
+import { explainOutcome } from '../continuation/explain-outcome.ts';
+import { explainState } from '../continuation/explain-state.ts';
+import type { Explanation } from '../continuation/explanation.ts';
+import type { ContinuationOutcome } from '../continuation/outcome.ts';
 import type { EventOf } from '../events/agent-event.ts';
 import type { StopPayload } from './envelope.ts';
-import { sentence } from '../sentence.ts';
+import { wireExplanation } from './wire-explanation.ts';
 
-const openings: Readonly<Record<StopReason, string>> = {
-  completed: 'Done',
-  steps_limit: 'The limit of steps was reached',
-  token_limit: 'The budget is used up',
-  time_limit: 'The time is up',
-  retry_limit: 'It failed too often',
-  error: 'An error ended the run',
-  finish_reason: 'The answer broke off',
-  guard: 'A rule ended the run',
-  user_requested: 'Stopped on request',
-};
+type StopTexts = Pick<StopPayload, 'stop_message'> & Required<Pick<StopPayload, 'explanation'>>;
 
-/** Why a run ended, in one sentence. */
-export function stopMessage(outcome: ContinuationOutcome | null, status: string): string {
-  if (outcome === null) return `The run is ${status}.`;
-  const opening = openings[outcome.stopReason ?? 'completed'] ?? 'Stopped';
-  return `${opening}: ${sentence(outcome.decisive?.reason ?? 'there was nothing to do')}`;
-}
+/** Why a run ended. */
+export const stopTexts = (outcome: ContinuationOutcome | null, status: string): StopTexts =>
+  textsOf(
+    outcome ? explainOutcome(outcome) : explainState({ status, lastContinuationOutcome: null }),
+  );
 
-/** What a run waits for, and what lets it go on. */
-export function pausePayload(event: EventOf<'AgentPaused'>): StopPayload {
-  const { pendingApprovals } = event;
+const textsOf = (explanation: Explanation): StopTexts => ({
+  stop_message: [explanation.headline, explanation.detail].filter(Boolean).join(' '),
+  explanation: wireExplanation(explanation),
+});
+
+/** Why a run waits, and how it continues. */
+export function pausePayload({
+  kind,
+  reason,
+  pendingApprovals,
+}: EventOf<'AgentPaused'>): StopPayload & StopTexts {
+  const explanation = explainState({
+    status: 'paused',
+    lastContinuationOutcome: null,
+    pause: { kind, reason },
+    pendingApprovals,
+  });
   const count = pendingApprovals.length;
-  const tools = [...new Set(pendingApprovals.map(({ tool }) => tool))].join(', ');
-  const what = count === 1 ? tools : `${count} calls: ${tools}`;
+  const texts = textsOf(explanation);
   return {
     stop_reason: null,
-    stop_message:
-      count === 0 ? pauseMessage(event) : `Waiting for a person to approve or deny ${what}.`,
+    stop_message: texts.stop_message,
     resolved_by: null,
     remedy: count === 0 ? resumeIt : count === 1 ? answerIt : answerThem,
     error_message: null,
     last_response: null,
+    explanation: texts.explanation,
   };
 }
-
-const pauseMessage = ({ kind, reason }: EventOf<'AgentPaused'>): string =>
-  reason ? `Paused: ${sentence(reason)}` : `Paused (${kind}).`;
 
 const answerIt: Remedy = Object.freeze({ text: 'approve or deny the call.' });
 const answerThem: Remedy = Object.freeze({ text: 'approve or deny each call.' });

@@ -1,7 +1,7 @@
 import type { Grants } from '../continuation/grants.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { hiddenText } from '../events/hidden-args.ts';
-import { moneyText } from '../trace/number-text.ts';
+import { moneyText } from '../number-text.ts';
 import { visibleJson, visibleText } from '../visible-text.ts';
 
 /** Nothing where no price is known. */

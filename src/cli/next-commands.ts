@@ -23,16 +23,18 @@ export function nextCommands(
       context.command('deny', id, ...which, '--reason', "'…'"),
     ];
   }
-  switch (stop?.action?.kind) {
-    case 'grant':
-      return [context.command('resume', id, '--grant', grantText(stop.action.grant))];
-    case 'resume':
-      return [context.command('resume', id)];
-    case 'retry':
-      return [context.command('parked', '--retry', id), context.command('stop', id)];
-    case 'message':
-      return [context.command('run', "'…'", '--session', id)];
-    default:
-      return [];
-  }
+  return (stop?.explanation.actions ?? []).flatMap((action) => {
+    switch (action.kind) {
+      case 'grant':
+        return [context.command('resume', id, '--grant', grantText(action.grant))];
+      case 'resume':
+        return [context.command('resume', id)];
+      case 'retry':
+        return [context.command('parked', '--retry', id), context.command('stop', id)];
+      case 'new_message':
+        return [context.command('run', "'…'", '--session', id)];
+      default:
+        return [];
+    }
+  });
 }

@@ -1,20 +1,24 @@
 import { statusFacts } from '../agent/agent-status.ts';
+import { explanationLine } from '../continuation/explanation.ts';
 import type { Session } from '../sessions/session.ts';
 import { readTrace, type StopSentence, type Trace } from '../trace/index.ts';
-import { counted, durationText } from '../trace/number-text.ts';
+import { counted, durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { costText, oneLine, shortId, askedText } from './format.ts';
 import { nextCommands } from './next-commands.ts';
 import type { Project } from './project.ts';
-import { sentence } from '../sentence.ts';
 
-/** "Stopped because … — it would go on if …." */
-export function stopLine({ lead, because, goOnIf }: StopSentence): string {
-  const why = `${lead} ${oneLine(because, 1_000)}`;
-  return goOnIf === null
-    ? sentence(why)
-    : `${why} — it would go on if ${sentence(oneLine(goOnIf, 1_000))}`;
+/** "Stopped because … To continue, …" */
+export const stopLine = ({ explanation }: StopSentence): string =>
+  oneLine(explanationLine(explanation), 2_000);
+
+/** What to change, where no command continues the session. */
+export function changeLine({ explanation }: StopSentence): string | null {
+  const [action] = explanation.actions;
+  return action?.kind === 'change' || action?.kind === 'ask_operator'
+    ? `To continue: ${oneLine(action.developerText, 1_000)}`
+    : null;
 }
 
 /** The last words of a command that worked on a session: why it stands where it does, and what to type next. */
@@ -31,7 +35,8 @@ export async function printEnding(
   const { note, paintNote } = context;
   note();
   note(paintNote('bold', trace.stop ? stopLine(trace.stop) : openLine(context, session)));
-  if (trace.stop?.note != null) note(`  ${oneLine(trace.stop.note, 1_000)}`);
+  const change = trace.stop && changeLine(trace.stop);
+  if (change) note(`  ${change}`);
   for (const call of session.pendingApprovals) note(`  ${askedText(call, 300)}`);
   for (const line of next) note(`  ${paintNote('cyan', line)}`);
   note(

@@ -1,6 +1,6 @@
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
 import { resultText } from '../tools/tool-result.ts';
-import { durationText } from '../trace/number-text.ts';
+import { durationText } from '../number-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { argsSummary, oneLine } from './format.ts';
 import type { RunReporter } from './run-reporter.ts';

@@ -1,10 +1,11 @@
 import { forbidOrder } from '../continuation/stop-reason.ts';
 import type { ContinuationDecision } from '../continuation/decision.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { factsOf } from '../continuation/facts-of.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import { answerText } from '../trace/answer-text.ts';
-import { wentOnBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
-import { counted, countText, durationText, exactMoneyText } from '../trace/number-text.ts';
+import { continuedBecause, type Trace, type TraceBar, type TraceStep } from '../trace/index.ts';
+import { counted, countText, durationText, exactMoneyText } from '../number-text.ts';
 import { costText, oneLine } from './format.ts';
 import type { Paint } from './paint.ts';
 import { textTable } from './text-table.ts';
@@ -87,9 +88,9 @@ function modelText(type: TraceStep['type'], model: TraceBar | undefined): string
 }
 
 function outcomeText({ outcome, type }: TraceStep): string {
-  if (!outcome) return type === 'waiting' ? 'waits, no verdict yet' : 'no verdict yet';
+  if (!outcome) return type === 'waiting' ? 'waits, no outcome yet' : 'no outcome yet';
   const { shouldContinue, stopReason, resolvedBy } = outcome;
-  return `${shouldContinue ? 'goes on' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
+  return `${shouldContinue ? 'continue' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
 }
 
 /** Every voice of a verdict in order of precedence, with its numbers; the decisive one is marked. */
@@ -101,9 +102,9 @@ export function evaluationLines(outcome: ContinuationOutcomeJSON, paint: Paint):
     const evaluations = outcome.evaluations
       .filter((evaluation) => evaluation.decision === decision)
       .toSorted(byRank);
-    // that nobody forbade is part of the reason; whom nobody needed to ask is not
+    // that no criterion forbade is part of the reason; those that were outranked are not
     if (evaluations.length === 0 && !isOutranked)
-      lines.push(paint('dim', `  ${glyph} ${name}: nobody`));
+      lines.push(paint('dim', `  ${glyph} ${name}: none`));
     for (const evaluation of evaluations) {
       const isDecisive = !isOutranked && evaluation.criterion === outcome.resolvedBy;
       const mark = isDecisive ? paint('bold', '→') : ' ';
@@ -121,18 +122,16 @@ const rankOf = ({ stopReason }: ContinuationEvaluation): number =>
 const byRank = (a: ContinuationEvaluation, b: ContinuationEvaluation): number =>
   a.decision === 'forbid' ? rankOf(a) - rankOf(b) : 0;
 
-/** Used and limit, where the reason does not name them itself. */
-function meterText({ context, reason }: ContinuationEvaluation): string {
-  const { used, limit } = context;
+/** Used and limit of a criterion of your own: the reason of a limit names them itself. */
+function meterText(evaluation: ContinuationEvaluation): string {
+  const { used, limit } = evaluation.context;
   if (typeof used !== 'number' || typeof limit !== 'number') return '';
-  const has = (value: number): boolean =>
-    reason.includes(String(value)) || reason.includes(countText(value));
-  return has(limit) ? '' : ` (${countText(used)} of ${countText(limit)})`;
+  return factsOf(evaluation).kind === 'limit' ? '' : ` (${countText(used)} of ${countText(limit)})`;
 }
 
-/** "Went on because …" of a step that led to another. */
+/** "Continued because …" of a step that led to another. */
 export const continuedLine = (outcome: ContinuationOutcomeJSON): string | null => {
-  const text = wentOnBecause(outcome);
+  const text = continuedBecause(outcome);
   return text === null ? null : sentence(oneLine(text, 1_000));
 };
 

@@ -1,5 +1,5 @@
+import { explanationLine } from '../continuation/explanation.ts';
 import type { StopSentence } from '../trace/trace.ts';
 
-/** The banner as one sentence, for those who listen. */
-export const sentenceOf = ({ lead, because, goOnIf }: StopSentence): string =>
-  `${lead} ${because}${goOnIf === null ? '' : `, it would go on if ${goOnIf}`}.`;
+/** The banner as one line, for screen readers. */
+export const sentenceOf = ({ explanation }: StopSentence): string => explanationLine(explanation);

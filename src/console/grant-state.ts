@@ -1,5 +1,5 @@
 import type { Grants } from '../continuation/grants.ts';
-import { grantText } from '../trace/grant-text.ts';
+import { grantText } from '../continuation/grant-text.ts';
 import type { ApiProblem } from './api-problem.ts';
 import { clockText } from './calendar.ts';
 import type { GrantState } from './contract.ts';

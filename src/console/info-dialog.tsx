@@ -1,6 +1,6 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 import type { AgentInfo, ServerInfo, SessionDetail } from '../server/api.ts';
-import { countText } from '../trace/number-text.ts';
+import { countText } from '../number-text.ts';
 import { Dialog } from './dialog.tsx';
 import { Glyph } from './glyphs.tsx';
 import { limitText } from './trace/limit-meter.ts';

@@ -2,9 +2,10 @@ import type { ReactElement } from 'react';
 import { statusGlyphs } from '../react/glyph.tsx';
 import { Glyph } from './glyphs.tsx';
 import type { GrantState, StopBannerProps } from './contract.ts';
+import type { ExplanationAction } from '../continuation/explanation.ts';
 import type { StopAction } from '../trace/trace.ts';
 
-/** Stopped is neutral, failed has the wash of a forbid, an end that nobody has to mend is quiet. */
+/** Stopped is neutral, failed has the wash of a forbid, an end that needs no fix is quiet. */
 const tones: Readonly<Record<StopBannerProps['status'], string>> = {
   idle: 'quiet',
   processing: 'neutral',
@@ -15,28 +16,26 @@ const tones: Readonly<Record<StopBannerProps['status'], string>> = {
   cancelled: 'quiet',
 };
 
-/** Why it stands still and what would let it go on, with the button that does exactly that. */
+/** Why it stopped and how to continue, with the button that does exactly that. */
 export function StopBanner(props: StopBannerProps): ReactElement {
   const { stop, status, reason, resolvedBy, grantState, children } = props;
+  const { headline, detail, actions } = stop.explanation;
+  const [first] = actions;
   if (grantState.kind === 'granted') return <GrantedLine state={grantState} />;
   return (
-    <section className="banner" data-tone={tones[status]} aria-label="Why it stands still">
+    <section className="banner" data-tone={tones[status]} aria-label="Why it stopped">
       <span className="banner-glyph">
         <Glyph name={statusGlyphs[status]} />
       </span>
       <div className="banner-words">
         <p className="banner-sentence">
-          <b>{stop.lead}</b> {stop.because}
-          {stop.goOnIf === null ? (
-            '.'
-          ) : (
-            <>
-              {' '}
-              <span className="banner-dash">—</span> <b>it would go on if</b> {stop.goOnIf}.
-            </>
-          )}
+          <b>{headline}</b>
+          {detail !== '' && ` ${detail}`}
         </p>
-        {stop.note !== null && <p className="banner-note">{stop.note}</p>}
+        {first && <p className="banner-note">{first.text}</p>}
+        {first && isForDevelopers(first) && (
+          <p className="banner-note">To continue: {first.developerText}</p>
+        )}
         {(reason !== null || resolvedBy !== null || children) && (
           <p className="banner-meta">
             {reason !== null && <code>{reason}</code>}
@@ -57,8 +56,12 @@ export function StopBanner(props: StopBannerProps): ReactElement {
   );
 }
 
+/** Where no button helps, the console says what has to change. */
+const isForDevelopers = ({ kind, developerText }: ExplanationAction): boolean =>
+  (kind === 'change' || kind === 'ask_operator') && developerText !== '';
+
 const sending: Readonly<Record<Exclude<StopAction['kind'], 'message'>, string>> = {
-  grant: 'Granting…',
+  grant: 'Continuing…',
   resume: 'Resuming…',
   retry: 'Retrying…',
 };

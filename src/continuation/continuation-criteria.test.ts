@@ -27,7 +27,7 @@ describe('ContinuationCriteria.evaluate', () => {
       stopReason: 'completed',
       resolvedBy: 'ContinuationCriteria',
     });
-    expect(outcome.explain()).toBe('Completed, says ContinuationCriteria: no criteria were asked.');
+    expect(outcome.explain()).toBe('Completed (ContinuationCriteria): no criteria are configured.');
   });
 
   it.each<[unknown, string]>([
@@ -130,7 +130,13 @@ describe('ContinuationCriteria.evaluate', () => {
   it('a bare decision gets a reason that says who and what', () => {
     const { evaluations } = ContinuationCriteria.from(saying('Mine', 'forbid')).evaluate(state);
     expect(evaluations).toEqual([
-      { criterion: 'Mine', decision: 'forbid', reason: 'Mine forbade continuation', context: {} },
+      {
+        criterion: 'Mine',
+        decision: 'forbid',
+        reason: 'Mine forbade continuation',
+        context: {},
+        facts: { kind: 'custom', remedy: null },
+      },
     ]);
   });
 
@@ -172,6 +178,7 @@ describe('ContinuationCriteria.evaluate', () => {
         context: { used: 1 },
         stopReason: 'token_limit',
         remedy: { text: 'wait' },
+        facts: { kind: 'custom', remedy: { text: 'wait' } },
       },
     ],
   ])('%s', (_why, answer, expected) => {
@@ -238,7 +245,7 @@ describe('ContinuationCriteria.evaluate', () => {
         decision: 'forbid',
         reason,
         stopReason: 'error',
-        remedy: { text: 'mend the criterion Broken, then send a new message.' },
+        remedy: { text: 'fix the criterion Broken, then send a new message.' },
       });
       expect(outcome.evaluationFor('Broken')?.remedy?.grant).toBeUndefined();
       expect(outcome.evaluations.map((e) => e.decision)).toEqual(['forbid', 'request', 'allow']);

@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { isoTime, systemClock } from '../clock.ts';
 import { invalidOption } from '../errors/agent-error.ts';
 import { messageOf } from '../errors/error-record.ts';
 import { defaultRedactor, type Redactor } from '../errors/redactor.ts';
@@ -49,7 +49,14 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       now = systemClock.now(),
       redactor = defaultRedactor,
       deps = noDeps,
-    }: { readonly now?: number; readonly redactor?: Redactor; readonly deps?: object } = {},
+      reserve = null,
+    }: {
+      readonly now?: number;
+      readonly redactor?: Redactor;
+      readonly deps?: object;
+      /** What the agent's soft landing keeps back. */
+      readonly reserve?: LandingReserve | null;
+    } = {},
   ): ContinuationOutcome {
     const criteria = this.#criteria;
     const isLimit = this.#isLimit;
@@ -64,18 +71,16 @@ export class ContinuationCriteria<S extends RunView = RunView> {
       evaluations[i] = evaluation;
       if (outranks(evaluation.decision, strongest)) strongest = evaluation.decision;
     }
-    const second: CriterionContext<never> = {
-      workPending: strongest === 'request' || strongest === 'allow',
-      grants,
-      now,
-      deps: first.deps,
-    };
+    const workPending = strongest === 'request' || strongest === 'allow';
+    const second: CriterionContext<never> = reserve
+      ? { workPending, grants, now, deps: first.deps, reserve }
+      : { workPending, grants, now, deps: first.deps };
     for (let i = 0; i < criteria.length; i++) {
       if (!isLimit[i]) continue;
       const criterion = criteria[i] as ContinuationCriterion<S, never>; // i is below the length
       evaluations[i] = ask(criterion, state, second, redactor);
     }
-    return ContinuationOutcome.resolve(evaluations);
+    return ContinuationOutcome.resolve(evaluations, isoTime(now));
   }
 
   canContinue(state: S): boolean {
@@ -175,7 +180,7 @@ function ask<S>(
     const answer: unknown = criterion.evaluate(state, context);
     // built-in criteria answer in full, and rarely with a stop reason
     if (isFullEvaluation(answer, criterion.name)) return answer;
-    if (isDecision(answer)) return ContinuationEvaluation.fromDecision(criterion.name, answer);
+    if (isDecision(answer)) return completed(criterion.name, { decision: answer });
     if (isRecord(answer) && isDecision(answer['decision']))
       return completed(criterion.name, answer);
     return broken(
@@ -189,13 +194,15 @@ function ask<S>(
 
 function isFullEvaluation(answer: unknown, name: string): answer is ContinuationEvaluation {
   if (typeof answer !== 'object' || answer === null) return false;
-  const { criterion, decision, reason, context, stopReason } = answer as ContinuationEvaluation;
+  const { criterion, decision, reason, context, stopReason, facts } =
+    answer as ContinuationEvaluation;
   return (
     criterion === name &&
     stopReason === undefined &&
     typeof reason === 'string' &&
     context !== undefined &&
-    isDecision(decision)
+    isDecision(decision) &&
+    (decision !== 'forbid' || facts !== undefined)
   );
 }
 
@@ -210,7 +217,13 @@ function completed(
       criterion,
       `returned the stop reason ${describeAnswer(stopReason)}, which is none`,
     );
-  if (answer.criterion === criterion && answer.reason !== undefined && answer.context !== undefined)
+  const isForbid = answer.decision === 'forbid' && answer.facts === undefined;
+  if (
+    !isForbid &&
+    answer.criterion === criterion &&
+    answer.reason !== undefined &&
+    answer.context !== undefined
+  )
     return answer as ContinuationEvaluation;
   const decision = answer.decision as ContinuationDecision; // checked by the caller
   const { reason, context } = ContinuationEvaluation.fromDecision(criterion, decision);
@@ -220,6 +233,7 @@ function completed(
     decision,
     reason: answer.reason ?? reason,
     context: answer.context ?? context,
+    ...(isForbid && { facts: { kind: 'custom', remedy: answer.remedy ?? null } }),
   };
 }
 
@@ -235,5 +249,6 @@ const broken = (criterion: string, what: string): ContinuationEvaluation => ({
   reason: `${criterion} ${what}`,
   context: { broken: true },
   stopReason: StopReason.ErrorForbade,
-  remedy: { text: `mend the criterion ${criterion}, then send a new message.` },
+  remedy: { text: `fix the criterion ${criterion}, then send a new message.` },
+  facts: { kind: 'broken' },
 });

@@ -13,6 +13,8 @@ export interface CriterionContext<Deps = {}> {
   readonly now: number;
   /** Dependencies given to `run()`. */
   readonly deps: Deps;
+  /** What a soft landing keeps back; null or absent where there is none. */
+  readonly reserve?: LandingReserve | null;
 }
 
 /** How much of a budget a soft landing keeps back for the last answer. */

@@ -1,8 +1,9 @@
 import type { ContinuationDecision } from './decision.ts';
+import type { EvaluationFacts } from './facts.ts';
 import type { Grants } from './grants.ts';
 import type { StopReason } from './stop-reason.ts';
 
-/** What would let a stopped run go on: words for a person, the option to raise, the grant to give. */
+/** How a stopped run can continue: an imperative sentence, the option to raise, the grant to give. */
 export interface Remedy {
   readonly text: string;
   readonly option?: string;
@@ -17,6 +18,8 @@ export interface ContinuationEvaluation {
   readonly context: Readonly<Record<string, unknown>>;
   readonly stopReason?: StopReason;
   readonly remedy?: Remedy;
+  /** What it is about, as typed data: on limits, on errors and on whatever forbids. */
+  readonly facts?: EvaluationFacts;
 }
 
 const verbs: Readonly<Record<ContinuationDecision, string>> = {

@@ -13,24 +13,24 @@ const work: ContinuationEvaluation = {
 };
 
 describe('explain', () => {
-  it('a run that goes on names who asked for it, then every voice', () => {
+  it('names the criterion that requested to continue, then lists all', () => {
     expect(explain(ContinuationEvaluation.fromDecision('StepsLimit', 'allow'), work)).toBe(
       [
-        'Goes on, requested by ToolCallPresenceCheck: the model called search.',
+        'Continues (requested by ToolCallPresenceCheck): the model called search.',
         '  allow    StepsLimit             StepsLimit allowed continuation',
         '  request  ToolCallPresenceCheck  the model called search',
       ].join('\n'),
     );
   });
 
-  it('a run that nobody stops says who let it', () => {
+  it('names the criterion that allowed to continue', () => {
     expect(explain(ContinuationEvaluation.fromDecision('Mine', 'allow'))).toBe(
-      'Goes on, allowed by Mine: Mine allowed continuation.\n' +
+      'Continues (allowed by Mine): Mine allowed continuation.\n' +
         '  allow    Mine  Mine allowed continuation',
     );
   });
 
-  it('a stop comes with its remedy; the remedy of a voice that did not decide stays out', () => {
+  it('a stop comes with one grant for everything that forbade', () => {
     const text = explain(
       {
         criterion: 'StepsLimit',
@@ -53,7 +53,7 @@ describe('explain', () => {
     expect(text).toBe(
       [
         'Stopped (steps_limit) by StepsLimit: 4 of 4 steps used while work is still pending.',
-        'To go on: grant more steps.',
+        'To continue: call resume(state, { grant: { steps: 4, cost: 2 } }).',
         '  forbid   StepsLimit             4 of 4 steps used while work is still pending',
         '  forbid   CostLimit              2 of 1 cost units used while work is still pending',
         '  request  ToolCallPresenceCheck  the model called search',
@@ -61,9 +61,9 @@ describe('explain', () => {
     );
   });
 
-  it('completed is said as such', () => {
+  it('says that a run is completed', () => {
     expect(
       explain({ criterion: 'Done', decision: 'stop', reason: 'all is said', context: {} }),
-    ).toBe('Completed, says Done: all is said.\n  stop     Done  all is said');
+    ).toBe('Completed (Done): all is said.\n  stop     Done  all is said');
   });
 });

@@ -1,27 +1,27 @@
-import type { ContinuationEvaluation } from './evaluation.ts';
-import type { ContinuationOutcomeJSON } from './outcome.ts';
 import { sentence } from '../sentence.ts';
+import { decisiveOf } from './decisive.ts';
+import { explainOutcome } from './explain-outcome.ts';
+import type { ContinuationOutcomeJSON } from './outcome.ts';
 
-/** The account that `explain()` gives; also what the command line and the README print. */
-export function explainOutcome(
-  outcome: ContinuationOutcomeJSON,
-  decisive: ContinuationEvaluation | undefined,
-): string {
-  const lines = [headline(outcome, decisive)];
-  if (!outcome.shouldContinue && decisive?.remedy) lines.push(`To go on: ${decisive.remedy.text}`);
-  const width = Math.max(0, ...outcome.evaluations.map((e) => e.criterion.length));
-  for (const e of outcome.evaluations)
+/** The text that `explain()` returns; also what the command line and the README print. */
+export function explanationText(outcome: ContinuationOutcomeJSON): string {
+  const { evaluations } = outcome;
+  const { detail, actions } = explainOutcome(outcome);
+  const lines = [headline(outcome)];
+  if (outcome.stoppedAgents?.length) lines.push(detail);
+  const [action] = actions;
+  if (action) lines.push(`To continue: ${action.developerText}`);
+  const width = Math.max(0, ...evaluations.map((e) => e.criterion.length));
+  for (const e of evaluations)
     lines.push(`  ${e.decision.padEnd(7)}  ${e.criterion.padEnd(width)}  ${e.reason}`);
   return lines.join('\n');
 }
 
-function headline(
-  { shouldContinue, stopReason, resolvedBy, decision }: ContinuationOutcomeJSON,
-  decisive: ContinuationEvaluation | undefined,
-): string {
-  const why = decisive?.reason ?? 'no criteria were asked';
+function headline(outcome: ContinuationOutcomeJSON): string {
+  const { shouldContinue, stopReason, resolvedBy, decision } = outcome;
+  const why = sentence(decisiveOf(outcome.evaluations)?.reason ?? 'no criteria are configured');
   if (shouldContinue)
-    return `Goes on, ${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy}: ${sentence(why)}`;
-  if (stopReason === 'completed') return `Completed, says ${resolvedBy}: ${sentence(why)}`;
-  return `Stopped (${stopReason}) by ${resolvedBy}: ${sentence(why)}`;
+    return `Continues (${decision === 'request' ? 'requested' : 'allowed'} by ${resolvedBy}): ${why}`;
+  if (stopReason === 'completed') return `Completed (${resolvedBy}): ${why}`;
+  return `Stopped (${stopReason}) by ${resolvedBy}: ${why}`;
 }

@@ -1,5 +1,7 @@
 import type { ContinuationEvaluation } from './evaluation.ts';
+import { factsOf } from './facts-of.ts';
 import { grantKinds, wholeGrantKinds, type GrantKind, type Grants } from './grants.ts';
+import { neededGrant, obstaclesOf, type NeededGrant } from './needed-grant.ts';
 import type { ContinuationOutcomeJSON } from './outcome.ts';
 
 /** Most that owners may grant of one kind to one execution, all grants together. */
@@ -33,19 +35,6 @@ export interface GrantAllowance {
   readonly grant: Grants | null;
 }
 
-/** What all criteria that forbade ask for together; null where one of them takes no grant. */
-export function grantNeeded(evaluations: readonly ContinuationEvaluation[]): Grants | null {
-  const sum: Partial<Record<GrantKind, number>> = {};
-  for (const { decision, remedy } of evaluations) {
-    if (decision !== 'forbid') continue;
-    const grant = Object.entries(remedy?.grant ?? {}) as [GrantKind, number][];
-    if (grant.length === 0) return null;
-    // two limits may count the same thing: what is enough for one must do for the other
-    for (const [kind, amount] of grant) sum[kind] = Math.max(sum[kind] ?? 0, amount);
-  }
-  return Object.keys(sum).length > 0 ? sum : null;
-}
-
 /**
  * The limit once more, plus what was used beyond it. Of several limits of one kind the lowest counts. Where a kind has
  * no limit there is nothing to raise, and only what a remedy asks for is granted.
@@ -55,11 +44,11 @@ export function defaultCaps(
   outcome: ContinuationOutcomeJSON | null,
 ): Readonly<Record<GrantKind, number>> {
   const evaluations = outcome?.evaluations ?? [];
-  const needed = grantNeeded(evaluations) ?? {};
+  const needed: Grants = neededGrant(obstaclesOf(evaluations))?.grant ?? {};
   const capOf = (kind: GrantKind): number => {
     const bases = limits.filter((limit) => limit.kind === kind).map(({ base }) => base);
     if (bases.length === 0) return needed[kind] ?? 0;
-    return roundedUp(kind, Math.min(...bases) + owedOf(kind, limits, evaluations));
+    return roundedUp(kind, Math.min(...bases) + owedOf(kind, evaluations));
   };
   return byKind(capOf);
 }
@@ -69,20 +58,13 @@ const roundedUp = (kind: GrantKind, amount: number): number =>
   Math.max(0, kind === 'cost' ? Math.ceil(amount * 1e6 - 1e-3) / 1e6 : Math.ceil(amount - 1e-6));
 
 /** How much of a kind was used beyond its limits. */
-function owedOf(
-  kind: GrantKind,
-  limits: readonly GrantLimit[],
-  evaluations: readonly ContinuationEvaluation[],
-): number {
+function owedOf(kind: GrantKind, evaluations: readonly ContinuationEvaluation[]): number {
   let owed = 0;
-  for (const limit of limits) {
-    if (limit.kind !== kind) continue;
-    const context = evaluations.find((e) => e.criterion === limit.criterion)?.context ?? {};
-    const [used, most] =
-      kind === 'retries'
-        ? [context['consecutiveFailures'], context['maxRetries']]
-        : [context['used'], context['limit']];
-    if (typeof used === 'number' && typeof most === 'number') owed = Math.max(owed, used - most);
+  for (const evaluation of evaluations) {
+    const facts = factsOf(evaluation);
+    if (facts.kind === 'limit' && facts.grant === kind) owed = Math.max(owed, facts.owed ?? 0);
+    if (facts.kind === 'error' && kind === 'retries')
+      owed = Math.max(owed, facts.attempts - facts.maxRetries);
   }
   return owed;
 }
@@ -108,11 +90,10 @@ export function grantedByOwners({
   );
 }
 
-/** What is left of the caps, and the part of the remedy that fits into it. */
+/** What is left of the caps, and the part of the needed grant that fits into it and is enough for one more step. */
 export function allowanceOf(
   caps: GrantCaps,
   granted: Readonly<Record<GrantKind, number>>,
-  limits: readonly GrantLimit[],
   outcome: ContinuationOutcomeJSON | null,
 ): GrantAllowance {
   const left: Partial<Record<GrantKind, GrantCap>> = {};
@@ -121,14 +102,18 @@ export function allowanceOf(
     const amount = cap === 'unlimited' ? cap : usable(kind, cap - granted[kind]);
     if (amount !== 0) left[kind] = amount;
   }
-  const evaluations = outcome?.evaluations ?? [];
-  const needed = grantNeeded(evaluations);
-  const grant = needed && withinAllowance(needed, left);
-  const isEnough = (kind: GrantKind): boolean =>
-    needed?.[kind] === undefined ||
-    (grant?.[kind] ?? 0) > (kind === 'retries' ? 0 : owedOf(kind, limits, evaluations));
-  return { left, grant: grant && grantKinds.every(isEnough) ? grant : null };
+  const needed = neededGrant(obstaclesOf(outcome?.evaluations ?? []));
+  const grant = needed && withinAllowance(needed.grant, left);
+  return { left, grant: needed && grant && isEnough(grant, needed) ? grant : null };
 }
+
+/** A step that has begun is finished whatever it uses, unless its time is up. */
+const isEnough = (grant: Grants, { grant: wanted, minimum, owed }: NeededGrant): boolean =>
+  grantKinds.every((kind) => {
+    if (wanted[kind] === undefined) return true;
+    const amount = grant[kind] ?? 0;
+    return kind === 'seconds' ? amount >= (minimum[kind] ?? 0) : amount > (owed[kind] ?? 0);
+  });
 
 /** The part of a grant that an allowance covers; null where that is nothing. */
 export function withinAllowance(grant: Grants, left: GrantAllowance['left']): Grants | null {

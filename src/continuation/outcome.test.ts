@@ -198,13 +198,34 @@ describe('ContinuationOutcome', () => {
   });
 
   it('survives JSON with all its methods, and a revived one is the same data', () => {
-    const json = JSON.parse(JSON.stringify(outcome)) as ReturnType<typeof outcome.toJSON>;
+    const filled = ContinuationOutcome.from(outcome.toJSON());
+    const json = JSON.parse(JSON.stringify(filled)) as ReturnType<typeof outcome.toJSON>;
     const revived = ContinuationOutcome.from(json);
-    expect(revived).toEqual(outcome);
+    expect(revived).toEqual(filled);
     expect(revived.toJSON()).toEqual(json);
     expect(revived.explain()).toBe(outcome.explain());
     expect(revived.forbiddingCriterion()).toBe('StepsLimit');
     expect(ContinuationOutcome.from(revived)).toBe(revived);
+  });
+
+  it('reading adds facts to limits, errors and forbids of earlier releases, and to nothing else', () => {
+    const { evaluations, at } = ContinuationOutcome.from(outcome.toJSON());
+    expect(evaluations.map(({ facts }) => facts)).toEqual([
+      {
+        kind: 'limit',
+        unit: 'steps',
+        scope: 'execution',
+        used: 4,
+        base: 4,
+        granted: 0,
+        limit: 4,
+        grant: 'steps',
+        owed: 0,
+      },
+      { kind: 'custom', remedy: null },
+      undefined,
+    ]);
+    expect(at).toBeUndefined();
   });
 
   it('its own fields are exactly its JSON, and it is frozen', () => {

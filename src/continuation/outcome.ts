@@ -1,9 +1,17 @@
 import { AgentError, show } from '../errors/agent-error.ts';
 import { isRecord } from '../json.ts';
 import { isDecision, type ContinuationDecision } from './decision.ts';
+import { decisiveOf } from './decisive.ts';
 import type { ContinuationEvaluation } from './evaluation.ts';
-import { explainOutcome } from './explain.ts';
-import { forbidOrder, StopReason } from './stop-reason.ts';
+import { explanationText } from './explain.ts';
+import { withFacts } from './facts-of.ts';
+import { StopReason } from './stop-reason.ts';
+
+/** An agent behind a call that stopped before it was done; its text counted as its result. */
+export interface StoppedAgent {
+  readonly agent: string;
+  readonly stopReason: StopReason;
+}
 
 export interface ContinuationOutcomeJSON {
   readonly decision: ContinuationDecision;
@@ -11,6 +19,10 @@ export interface ContinuationOutcomeJSON {
   readonly resolvedBy: string;
   readonly stopReason: StopReason | null;
   readonly evaluations: readonly ContinuationEvaluation[];
+  /** ISO time of the outcome; absent in records of earlier releases. */
+  readonly at?: string;
+  /** On a stop: agents behind its calls that had stopped early. */
+  readonly stoppedAgents?: readonly StoppedAgent[];
 }
 
 /** The verdict after a step, with every voice that led to it. */
@@ -20,6 +32,9 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   readonly resolvedBy: string;
   readonly stopReason: StopReason | null;
   readonly evaluations: readonly ContinuationEvaluation[];
+  // declared only: an own field that is absent from the JSON must be absent here
+  declare readonly at?: string;
+  declare readonly stoppedAgents?: readonly StoppedAgent[];
 
   private constructor(json: ContinuationOutcomeJSON) {
     this.decision = json.decision;
@@ -27,6 +42,8 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
     this.resolvedBy = json.resolvedBy;
     this.stopReason = json.stopReason;
     this.evaluations = Object.freeze(json.evaluations);
+    if (json.at !== undefined) this.at = json.at;
+    if (json.stoppedAgents !== undefined) this.stoppedAgents = json.stoppedAgents;
     Object.freeze(this);
   }
 
@@ -43,16 +60,17 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
         'invalid_state',
         `ContinuationOutcome.from() got ${show(json)}, expected decision, shouldContinue, resolvedBy, stopReason and evaluations.`,
       );
-    return new ContinuationOutcome({ ...json, evaluations: [...json.evaluations] });
+    return new ContinuationOutcome({ ...json, evaluations: json.evaluations.map(withFacts) });
   }
 
   /**
    * Any forbid stops; else any request continues; else any allow-stop stops; else any allow continues; nobody
    * asked stops. The order of the list never matters for the verdict.
    */
-  static resolve(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
+  static resolve(evaluations: readonly ContinuationEvaluation[], at?: string): ContinuationOutcome {
     const decisive = decisiveOf(evaluations);
-    if (decisive === undefined) return new ContinuationOutcome({ ...nobodyAsked, evaluations });
+    if (decisive === undefined)
+      return new ContinuationOutcome({ ...noCriteria, evaluations, ...(at && { at }) });
     const { decision, criterion, stopReason } = decisive;
     const shouldContinue = decision === 'request' || decision === 'allow';
     return new ContinuationOutcome({
@@ -61,7 +79,13 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
       resolvedBy: criterion,
       stopReason: shouldContinue ? null : (stopReason ?? fallbackReason(decision)),
       evaluations,
+      ...(at && { at }),
     });
+  }
+
+  /** The same outcome with the agents behind its calls that had stopped early. */
+  withStoppedAgents(stoppedAgents: readonly StoppedAgent[]): ContinuationOutcome {
+    return new ContinuationOutcome({ ...this, stoppedAgents });
   }
 
   /** The evaluation that decided: the one `resolvedBy` names. */
@@ -80,7 +104,7 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
 
   /** A short account for a person: verdict, numbers, what would let it go on, and every voice. */
   explain(): string {
-    return explainOutcome(this, this.decisive);
+    return explanationText(this);
   }
 
   toJSON(): ContinuationOutcomeJSON {
@@ -88,7 +112,7 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   }
 }
 
-const nobodyAsked = {
+const noCriteria = {
   decision: 'stop',
   shouldContinue: false,
   resolvedBy: 'ContinuationCriteria',
@@ -97,26 +121,3 @@ const nobodyAsked = {
 
 const fallbackReason = (decision: ContinuationDecision): StopReason =>
   decision === 'forbid' ? StopReason.GuardForbade : StopReason.Completed;
-
-const strength: Readonly<Record<ContinuationDecision, number>> = {
-  forbid: 3,
-  request: 2,
-  stop: 1,
-  allow: 0,
-};
-
-const rankOf = (e: ContinuationEvaluation): number =>
-  forbidOrder.indexOf(e.stopReason ?? StopReason.GuardForbade);
-
-/** Strongest decision first; among forbids by reason; within one reason the first in the list. */
-function decisiveOf(
-  evaluations: readonly ContinuationEvaluation[],
-): ContinuationEvaluation | undefined {
-  let best: ContinuationEvaluation | undefined;
-  for (const e of evaluations) {
-    if (best === undefined || strength[e.decision] > strength[best.decision]) best = e;
-    else if (e.decision === 'forbid' && best.decision === 'forbid' && rankOf(e) < rankOf(best))
-      best = e;
-  }
-  return best;
-}

@@ -21,6 +21,9 @@ export interface StepView {
   }[];
   readonly errors: readonly ErrorRecord[];
   readonly finishReason: string | null;
+  readonly usage?: { readonly total: number };
+  readonly cost?: number | null;
+  readonly durationMs?: number;
   readonly waitMs?: number;
   readonly softLanding?: string;
 }
@@ -29,6 +32,8 @@ export interface StepView {
 export interface StopRequest {
   readonly by: 'user' | 'tool' | 'deadline';
   readonly reason: string;
+  /** The tool that asked. */
+  readonly toolName?: string;
   /** Who asked, where the caller said so. */
   readonly requestedBy?: string;
   readonly at?: string;

@@ -24,3 +24,6 @@ export const forbidOrder: readonly StopReason[] = [
   StopReason.GuardForbade,
   StopReason.Completed,
 ];
+
+/** The reason of a stop request where the caller gave none. */
+export const DEFAULT_STOP = 'a stop was requested';

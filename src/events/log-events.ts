@@ -1,3 +1,4 @@
+import { explainOutcome } from '../continuation/explain-outcome.ts';
 import { visibleValue } from '../visible-text.ts';
 import {
   isNumbered,
@@ -31,12 +32,16 @@ export const logEvents =
     logger[level](visibleValue(fieldsOf(event)) as object, describeEvent(event)); // an object stays one
   };
 
-/** Shortens outcomes to the deciding criterion and its reason. */
+/** The last event of a run carries what there is to do about it. */
+const isEnd = ({ type }: AgentEvent): boolean => type === 'AgentFinished' || type === 'AgentFailed';
+
+/** Outcomes are logged in short: which criterion decided and why, not all of them. */
 function fieldsOf(event: AgentEvent): object {
   if (!('outcome' in event) || event.outcome === null) return event;
   const { shouldContinue, stopReason, resolvedBy, decisive } = event.outcome;
   return {
     ...event,
     outcome: { shouldContinue, stopReason, resolvedBy, reason: decisive?.reason },
+    ...(isEnd(event) && { explanation: explainOutcome(event.outcome) }),
   };
 }

@@ -1,8 +1,8 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import { hiddenText } from '../events/hidden-args.ts';
 import type { Grants } from '../continuation/grants.ts';
-import { grantText } from '../trace/grant-text.ts';
-import { countText } from '../trace/number-text.ts';
+import { addText, grantLabel } from '../continuation/grant-text.ts';
+import { countText } from '../number-text.ts';
 import { visibleName } from '../visible-text.ts';
 import type { ArgumentChange } from './argument-fields.ts';
 
@@ -147,10 +147,9 @@ export const defaultLabels: AgentLabels = {
     'Already answered, in another tab or by another person. Your answer was not used.',
   staleApproval:
     'Another call waits now than the one you answered. Your answer was not used: reload the page.',
-  toContinue: (grant) => `It would go on with ${grantText(grant, 'more')}.`,
-  grant: (grant) => `Grant ${grantText(grant)}`,
-  operatorNeeded:
-    'To continue, an operator has to raise the limit. You can also send a new message.',
+  toContinue: (grant) => `To continue, ${addText(grant)}.`,
+  grant: grantLabel,
+  operatorNeeded: 'To continue, ask an operator for more, or send a new message.',
   resume: 'Resume',
   resuming: 'Going on…',
   decidedBy: (criterion) => `decided by ${criterion}`,

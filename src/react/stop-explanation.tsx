@@ -3,7 +3,7 @@ import type { GrantAllowance } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiStop } from '../ui/ui-state.ts';
-import { stopText } from '../ui/stop-text.ts';
+import { offeredGrant, stopText } from '../ui/stop-text.ts';
 import { Glyph, statusGlyphs } from './glyph.tsx';
 import { part } from './part.ts';
 import { Problem } from './problem.tsx';
@@ -20,12 +20,12 @@ export interface StopExplanationProps {
   readonly onDismiss?: (actionId: string) => void;
 }
 
-/** Why it stands still, what would let it go on, and a button that gives exactly that. */
+/** Why it stopped, how to continue, and a button that does exactly that. */
 export function StopExplanation(props: StopExplanationProps): ReactElement {
   const { stop, action, allowance = null, onResume, onDismiss } = props;
   const { labels } = useUi();
-  const { status, stop_reason: reason, resolved_by: voice, error_message: error } = stop;
-  const asked = stop.remedy?.grant;
+  const { status, stop_reason: reason, resolved_by: decidedBy } = stop;
+  const asked = offeredGrant(stop);
   const grant = asked && allowance ? (allowance.grant ?? undefined) : asked;
   const needsOperator = asked !== undefined && grant === undefined;
   const isSent = action?.status === 'pending' || action?.status === 'done';
@@ -35,25 +35,21 @@ export function StopExplanation(props: StopExplanationProps): ReactElement {
     ? labels.operatorNeeded
     : grant && status !== 'completed'
       ? labels.toContinue(grant)
-      : text.remedy;
-  const [, opening = '', rest = ''] = /^(.*?)(:.*)?$/s.exec(stop.stop_message || text.title) ?? [];
+      : (stop.explanation?.actions[0]?.text ?? text.remedy);
   const option = stop.remedy?.option;
   return (
     <section {...part('stop')} data-status={status} aria-label={labels.status[status]}>
       <Glyph name={statusGlyphs[status]} />
       <div {...part('stop-body')}>
         <p {...part('stop-why')}>
-          <strong>{opening}</strong>
-          {rest}
+          <strong>{text.title}</strong>
         </p>
-        {error !== null && !stop.stop_message.includes(error) && (
-          <p {...part('stop-error')}>{error}</p>
-        )}
+        {text.reason !== '' && <p {...part('stop-error')}>{text.reason}</p>}
         {remedy && <p {...part('stop-remedy')}>{remedy}</p>}
         {reason !== null && status !== 'completed' && (
           <p {...part('stop-meta')}>
             <code>{reason}</code>
-            {voice !== null && <span>{labels.decidedBy(voice)}</span>}
+            {decidedBy !== null && <span>{labels.decidedBy(decidedBy)}</span>}
             {option !== undefined && <code>{option}</code>}
           </p>
         )}

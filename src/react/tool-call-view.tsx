@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import { durationText } from '../trace/number-text.ts';
+import { durationText } from '../number-text.ts';
 import type { UiMessage, UiToolCall } from '../ui/ui-message.ts';
 import { argsText } from './format.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';

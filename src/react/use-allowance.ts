@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { GrantAllowance } from '../continuation/grant-allowance.ts';
+import { offeredGrant } from '../ui/stop-text.ts';
 import type { UiStop } from '../ui/ui-state.ts';
 
 interface Read {
@@ -16,7 +17,7 @@ export function useAllowance(
   read: (() => Promise<GrantAllowance | null>) | undefined,
 ): GrantAllowance | null | undefined {
   const [known, setKnown] = useState<Read | null>(null);
-  const at = stop?.remedy?.grant && read ? stop.timestamp : null;
+  const at = stop && offeredGrant(stop) && read ? stop.timestamp : null;
   useEffect(() => {
     if (at === null || !read) return;
     let isCurrent = true;

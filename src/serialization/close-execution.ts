@@ -54,11 +54,19 @@ export function withoutGrants(state: AgentState, missing: readonly string[]): Ag
   if (!outcome) return state;
   const { text } = notResumable(missing).remedy;
   const evaluations = outcome.evaluations.map((e) =>
-    e.remedy?.grant ? { ...e, remedy: { text } } : e,
+    e.remedy?.grant || e.facts?.kind === 'limit' ? withoutGrant(e, text) : e,
   );
   return state.with({
     lastContinuationOutcome: ContinuationOutcome.from({ ...outcome.toJSON(), evaluations }),
   });
+}
+
+function withoutGrant(evaluation: ContinuationEvaluation, text: string): ContinuationEvaluation {
+  const { remedy, facts } = evaluation;
+  const shown = remedy?.grant ? { ...evaluation, remedy: { text } } : evaluation;
+  if (facts?.kind !== 'limit') return shown;
+  const { grant: _, minimum: __, ...limit } = facts;
+  return { ...shown, facts: limit };
 }
 
 const notResumable = (missing: readonly string[]) =>
@@ -71,4 +79,5 @@ const notResumable = (missing: readonly string[]) =>
     remedy: {
       text: `send a new message; to resume, store state.toJSON() or a slim form that keeps ${missing.join('; ')}.`,
     },
+    facts: { kind: 'runtime', what: 'shortened' },
   }) satisfies ContinuationEvaluation;

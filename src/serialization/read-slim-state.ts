@@ -6,7 +6,7 @@ import type { Usage } from '../inference/usage.ts';
 import { checkedSlimState, type CheckedSlimState } from './check-slim-state.ts';
 import { openCallsOf, closeExecution, withoutGrants } from './close-execution.ts';
 import { readSlimMessage } from './slim-message.ts';
-import type { SlimApproval, SlimRest, SlimState } from './slim-state.ts';
+import type { SlimApproval, SlimOutcome, SlimRest, SlimState } from './slim-state.ts';
 import { readSlimOutcome, readSlimResult, readSlimStep } from './slim-step.ts';
 import { camelKeys } from './snake-keys.ts';
 
@@ -92,9 +92,14 @@ function readApproval(slim: SlimApproval): PendingApproval {
 function resolvedBy(
   last: NonNullable<SlimState['last_continuation']>,
   rest: SlimRest | undefined,
-): Pick<SlimRest, 'evaluations'> & { readonly decision: NonNullable<SlimRest['decision']> } {
+): Pick<SlimOutcome, 'evaluations' | 'decision' | 'at' | 'stopped_agents'> {
   const guess = last.should_continue ? 'allow' : 'stop';
-  return { decision: rest?.decision ?? guess, evaluations: rest?.evaluations ?? [] };
+  return {
+    decision: rest?.decision ?? guess,
+    evaluations: rest?.evaluations ?? [],
+    ...(rest?.outcome_at && { at: rest.outcome_at }),
+    ...(rest?.stopped_agents && { stopped_agents: rest.stopped_agents }),
+  };
 }
 
 function sessionOf({ session, execution, rest }: CheckedSlimState): SessionInfo {

@@ -5,7 +5,7 @@ import type { GrantRecord } from '../continuation/grant-allowance.ts';
 import type { Execution, SessionInfo } from '../agent/execution.ts';
 import type { Pause } from '../agent/agent-state.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import type { ContinuationOutcomeJSON, StoppedAgent } from '../continuation/outcome.ts';
 import type { ErrorRecord } from '../errors/error-record.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -94,6 +94,9 @@ export interface SlimRest {
   readonly stop_request: Execution['stopRequest'];
   readonly pause_reason: string | null;
   readonly decision: ContinuationOutcomeJSON['decision'] | null;
+  /** When the last outcome was made; absent from earlier releases. */
+  readonly outcome_at?: string;
+  readonly stopped_agents?: readonly StoppedAgent[];
   readonly evaluations: readonly SlimEvaluation[];
   /** The output is the last text of the model, which is in `messages`. */
   readonly output_is_text: boolean;

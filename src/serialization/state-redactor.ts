@@ -109,12 +109,13 @@ export class StateRedactor {
   }
 
   #evaluation(e: ContinuationEvaluation): ContinuationEvaluation {
-    const { reason, context, remedy } = e;
+    const { reason, context, remedy, facts } = e;
     return {
       ...e,
       reason: this.#value(reason),
       context: this.#value(context),
       ...(remedy ? { remedy: { ...remedy, text: this.#value(remedy.text) } } : null),
+      ...(facts ? { facts: this.#value(facts) } : null),
     };
   }
 }

@@ -2,6 +2,7 @@ import { AgentState } from '../agent/agent-state.ts';
 import { isOpen } from '../agent/agent-status.ts';
 import type { AgentStep, UnfinishedStep } from '../agent/agent-step.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
+import { isSpent } from '../continuation/facts.ts';
 import type { PendingApproval } from '../events/agent-event.ts';
 import { toJsonValue, type JsonObject, type JsonValue } from '../json.ts';
 import { resultText } from '../tools/tool-result.ts';
@@ -181,7 +182,11 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     return redacted.value;
   };
   const evaluations = (outcome?.evaluations ?? []).filter(
-    (e) => limits.includeContinuationTrace || e === outcome?.decisive || e.decision === 'forbid',
+    (e) =>
+      limits.includeContinuationTrace ||
+      e === outcome?.decisive ||
+      e.decision === 'forbid' ||
+      (e.facts?.kind === 'limit' && isSpent(e.facts)),
   );
   const isStepLeftOut = !limits.includeAllSteps && !limits.includeCurrentStep;
   const isText = state.output !== null && state.output === state.outputText;
@@ -198,6 +203,8 @@ function slimRest(state: AgentState, writing: Writing, firstMessage: number): Sl
     stop_request: shown(execution.stopRequest),
     pause_reason: shown(pause?.reason ?? null),
     decision: outcome?.decision ?? null,
+    ...(outcome?.at && { outcome_at: outcome.at }),
+    ...(outcome?.stoppedAgents && { stopped_agents: outcome.stoppedAgents }),
     evaluations: evaluations.map((e) => slimEvaluation(e, writing)),
     output_is_text: isText,
     output: isText ? null : slimValue(shown(state.output), writing),

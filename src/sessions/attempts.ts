@@ -86,7 +86,10 @@ export const parkedOutcome = ({
       reason: `it was parked after ${triesText(tries)}: ${withoutFullStop(reasonOf(error))}`,
       context: { parked: true, tries, deaths, parkedAt },
       stopReason: 'error',
-      remedy: { text: 'remove the cause, then retry the session, or stop it.' },
+      remedy: {
+        text: 'remove the cause, then call runtime.retry(id, { owner }), or stop the session.',
+      },
+      facts: { kind: 'runtime', what: 'parked', tries, error: reasonOf(error) },
     },
   ]);
 
@@ -99,6 +102,7 @@ export const closedOutcome = (reason: string): ContinuationOutcome =>
       reason,
       context: {},
       stopReason: 'user_requested',
+      facts: { kind: 'stop_request', source: 'user', reason },
     },
   ]);
 

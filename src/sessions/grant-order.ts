@@ -23,5 +23,5 @@ export function grantWithin(
   execution: Pick<Execution, 'grants' | 'grantLog'>,
 ): Grants | null {
   if (!caps) return grant;
-  return withinAllowance(grant, allowanceOf(caps, grantedByOwners(execution), [], null).left);
+  return withinAllowance(grant, allowanceOf(caps, grantedByOwners(execution), null).left);
 }

@@ -76,7 +76,7 @@ export async function ownersGrants(
   const capOf = (kind: GrantKind): GrantCap =>
     given === 'unlimited' ? given : (given[kind] ?? defaults[kind]);
   const caps = Object.fromEntries(grantKinds.map((kind) => [kind, capOf(kind)])) as GrantCaps; // one for each kind
-  return { caps, allowance: allowanceOf(caps, granted, limits, outcome) };
+  return { caps, allowance: allowanceOf(caps, granted, outcome) };
 }
 
 const amountsAboveZero = (amounts: Readonly<Record<GrantKind, number>>): Grants =>

@@ -14,7 +14,7 @@ export interface CallFrame {
   readonly deps: Record<string, unknown>;
   readonly cancellation: Cancellation;
   readonly clock: Clock;
-  requestStop(reason: string): void;
+  requestStop(reason: string, toolName?: string): void;
   requestPause(reason: string): void;
 }
 
@@ -120,7 +120,7 @@ class RunningCall implements ToolContext, Cancellable {
   }
   // functions of their own, so that `({ requestStop })` works
   get requestStop(): (reason: string) => void {
-    return (reason) => this.#frame.requestStop(reason);
+    return (reason) => this.#frame.requestStop(reason, this.#tool.name);
   }
   get requestPause(): (reason: string) => void {
     return (reason) => this.#frame.requestPause(reason);

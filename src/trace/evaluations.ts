@@ -1,11 +1,11 @@
+import { decisiveOf } from '../continuation/decisive.ts';
 import type { ContinuationEvaluation } from '../continuation/evaluation.ts';
-import { ContinuationOutcome, type ContinuationOutcomeJSON } from '../continuation/outcome.ts';
+import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 
-/** The voice that decided. */
+/** The evaluation that decided. */
 export const decisiveEvaluation = (
   outcome: ContinuationOutcomeJSON | null,
-): ContinuationEvaluation | undefined =>
-  outcome ? ContinuationOutcome.from(outcome).decisive : undefined;
+): ContinuationEvaluation | undefined => (outcome ? decisiveOf(outcome.evaluations) : undefined);
 
 export const evaluationOf = (
   outcome: ContinuationOutcomeJSON | null,
@@ -13,7 +13,7 @@ export const evaluationOf = (
 ): ContinuationEvaluation | undefined =>
   outcome?.evaluations.find((evaluation) => evaluation.criterion === criterion);
 
-/** A number that a voice has looked at; null where it named none. */
+/** A number in the context of an evaluation; null where there is none. */
 export function numberIn(
   evaluation: ContinuationEvaluation | undefined,
   key: string,
@@ -26,8 +26,3 @@ export function textIn(evaluation: ContinuationEvaluation | undefined, key: stri
   const value = evaluation?.context[key];
   return typeof value === 'string' && value !== '' ? value : null;
 }
-
-/** A limit ended the run though the model had answered: its last step was kept for that. */
-export const isSoftLanding = ({ evaluations }: ContinuationOutcomeJSON): boolean =>
-  evaluations.some(({ decision }) => decision === 'stop') &&
-  !evaluations.some(({ decision }) => decision === 'request');

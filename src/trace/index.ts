@@ -7,7 +7,7 @@ export {
 } from './search-sessions.ts';
 export { stopSentence, type StopFacts } from './stop-sentence.ts';
 export { stopSentenceOf } from './stop-sentence-of.ts';
-export { wentOnBecause } from './went-on.ts';
+export { continuedBecause } from './continued-because.ts';
 export type {
   StopAction,
   StopSentence,

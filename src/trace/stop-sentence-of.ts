@@ -17,6 +17,5 @@ export const stopSentenceOf = (session: Session): StopSentence | null =>
     outcome: session.outcome,
     pause: session.pause,
     pendingApprovals: session.pendingApprovals,
-    step: session.executionStepCount,
     allowance: session.allowance,
   });

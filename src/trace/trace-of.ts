@@ -12,7 +12,6 @@ import { tracePauses } from './trace-pauses.ts';
 import { traceSteps } from './trace-steps.ts';
 import { traceTotals } from './trace-totals.ts';
 import type { Trace, TraceExecution } from './trace.ts';
-import { decisiveEvaluation, textIn } from './evaluations.ts';
 
 /** Everything a trace is made from. */
 export interface TraceRecords {
@@ -68,8 +67,7 @@ export function traceOf(records: TraceRecords): Trace {
       outcome,
       pause: isCurrent ? session.pause : null,
       pendingApprovals: isCurrent ? session.pendingApprovals : [],
-      error: errorBehind(newest, outcome),
-      step: accounts?.stepCount ?? newest?.number ?? null,
+      error: newest?.errors.at(-1) ?? null,
       allowance: isCurrent ? session.allowance : null,
     }),
     grants: accounts?.grants ?? {},
@@ -97,14 +95,4 @@ const plain = (outcome: ContinuationOutcomeJSON): ContinuationOutcomeJSON => ({ 
 function statusBy(outcome: ContinuationOutcomeJSON | null): BroadcastStatus {
   const reason = outcome?.stopReason ?? null;
   return reason === null ? 'stopped' : statusFacts(statusOf(reason), reason).broadcast;
-}
-
-/** The failure that the decisive voice speaks of. */
-function errorBehind(
-  step: AgentStepJSON | undefined,
-  outcome: ContinuationOutcomeJSON | null,
-): AgentStepJSON['errors'][number] | null {
-  if (!step || step.errors.length === 0) return null;
-  const tool = textIn(decisiveEvaluation(outcome), 'toolName');
-  return step.errors.findLast(({ toolName }) => (toolName ?? null) === tool) ?? null;
 }

@@ -112,7 +112,7 @@ describe('people', () => {
     expect(trace.steps[1]!.bars[1]).toMatchObject({ pausedMs: 60_000, answer: null });
     expect(trace.pauses).toMatchObject([{ at: 1_500, step: 2, durationMs: null }]);
     expect(trace.totals).toMatchObject({ seconds: { used: 1.5 }, pausedMs: 60_000 });
-    expect(trace.stop).toMatchObject({ because: 'delete_lead needs your approval', action: null });
+    expect(trace.stop).toMatchObject({ because: 'delete_lead needs approval', action: null });
   });
 
   it('waits without a log too', () => {

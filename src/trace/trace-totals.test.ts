@@ -37,9 +37,9 @@ describe('totals and the verdict', () => {
     expect(trace.steps.map(({ costSoFar }) => costSoFar)).toEqual([0.01, 0.02]);
     expect(trace.steps[1]?.softLanding).toBe('StepsLimit');
     expect(trace.stop).toMatchObject({
-      because: 'it used all 2 of its 2 steps',
+      because: 'it used 2 of 2 steps',
       note: 'It answered with what it had.',
-      action: { kind: 'grant', grant: { steps: 2 }, label: 'Grant 2 steps' },
+      action: { kind: 'grant', grant: { steps: 2 }, label: 'Continue with 2 more steps' },
     });
     const free = traced({ steps: [step(1, 0, 200)] }).totals;
     expect([free.steps.limit, free.seconds.limit, free.tokens.limit, free.cost.limit]).toEqual([

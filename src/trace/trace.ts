@@ -1,5 +1,6 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { StepType } from '../agent/agent-step.ts';
+import type { Explanation } from '../continuation/explanation.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { FinishReason } from '../inference/inference-driver.ts';
@@ -112,17 +113,22 @@ export interface TracePause {
   readonly reason: string | null;
 }
 
-/** "Stopped because … — it would go on if …", and the button that does exactly that. */
+/** The explanation of a stop, its sentence in parts, and a button. */
 export interface StopSentence {
   /** `Stopped because`, `Finished because`, `Waiting because`, `Failed because`. */
   readonly lead: string;
   /** Goes after the lead, without a full stop at the end. */
   readonly because: string;
-  /** Goes after `it would go on if`, without a full stop; null where nothing has to. */
+  /**
+   * Goes after `it would go on if`, without a full stop; null where nothing has to.
+   *
+   * @deprecated Use `explanation.actions`.
+   */
   readonly goOnIf: string | null;
-  /** A further line for the developer, such as the option to raise. */
+  /** Further sentences. */
   readonly note: string | null;
   readonly action: StopAction | null;
+  readonly explanation: Explanation;
 }
 
 export type StopAction =

@@ -49,6 +49,7 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
     remedy: payload.remedy ?? null,
     error_message: payload.error_message ?? null,
     last_response: payload.last_response ?? null,
+    ...(payload.explanation && { explanation: payload.explanation }),
   };
   const stopped = { ...run, status, stop, stepCount, note: null };
   return {

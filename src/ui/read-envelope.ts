@@ -5,6 +5,7 @@ import {
   fieldsOf,
   isAmount,
   isCount,
+  isExplanation,
   isName,
   isRemedy,
   isStatus,
@@ -38,6 +39,7 @@ const fields: {
     remedy: maybe(orNull(isRemedy), null),
     error_message: maybe(orNull(isText), null),
     last_response: maybe(orNull(isTextOrCut), null),
+    explanation: maybe(isExplanation, undefined),
   },
   'agent.message': {
     message_id: must(isName),

@@ -36,6 +36,21 @@ export const isRemedy: Check = (value) =>
   isRecord(value) &&
   isShort(value['text']) &&
   (value['option'] === undefined || isName(value['option']));
+/** Kinds that this release does not know are shown as text, so any name is one. */
+const isAction: Check = (value) =>
+  isRecord(value) &&
+  isName(value['kind']) &&
+  isShort(value['text']) &&
+  [value['grant'], value['minimum']].every((grant) => grant === undefined || isAmounts(grant));
+const isAmounts: Check = (value) =>
+  isRecord(value) && Object.keys(value).length <= 10 && Object.values(value).every(isAmount);
+export const isExplanation: Check = (value) =>
+  isRecord(value) &&
+  isShort(value['headline']) &&
+  isShort(value['detail']) &&
+  Array.isArray(value['actions']) &&
+  value['actions'].length <= 20 &&
+  value['actions'].every(isAction);
 export const isUsage: Check = (value) =>
   isRecord(value) && ['input', 'output', 'total'].every((name) => isAmount(own(value, name)));
 export const orNull =

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BroadcastStatus } from '../agent/agent-status.ts';
-import type { StopReason } from '../continuation/stop-reason.ts';
-import { stopLine, stopText } from './stop-text.ts';
+import { offeredGrant, stopLine, stopText } from './stop-text.ts';
 
 const stop = {
   status: 'stopped',
@@ -9,7 +8,7 @@ const stop = {
   stop_message: 'The limit of steps was reached: 5 of 5 steps used while work is still pending.',
   resolved_by: 'StepsLimit',
   remedy: {
-    text: 'grant more steps with resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
+    text: 'call resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
     option: 'withMaxSteps(...)',
     grant: { steps: 5 },
   },
@@ -17,53 +16,64 @@ const stop = {
   last_response: null,
 } as const;
 
-describe('why it stands still', () => {
-  it('D02: the payload of the status alone names the limit and the option to raise', () => {
-    expect(stopText(stop)).toEqual({
-      title: 'Stopped at the step limit',
-      reason: stop.stop_message,
-      remedy:
-        'Grant more steps with resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
+const explanation = {
+  headline: 'Stopped because it used 5 of 5 steps before the model read a tool result.',
+  detail: 'It also spent $0.10 of $0.10.',
+  decided_by: 'StepsLimit',
+  stop_reason: 'steps_limit',
+  actions: [
+    {
+      kind: 'grant',
+      grant: { steps: 5 },
+      minimum: { steps: 1 },
+      text: 'To continue, add 5 steps.',
+    },
+  ],
+} as const;
+
+describe('stopText', () => {
+  it('D02: prints the explanation of a status', () => {
+    expect(stopText({ ...stop, explanation })).toEqual({
+      title: explanation.headline,
+      reason: explanation.detail,
+      remedy: 'To continue, add 5 steps. Option: withMaxSteps(...).',
     });
-    expect(stopLine(stop)).toBe(
-      `Stopped at the step limit. ${stop.stop_message} To go on: Grant more steps with ` +
-        'resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
+    expect(stopLine({ ...stop, explanation })).toBe(
+      `${explanation.headline} ${explanation.detail} To continue, add 5 steps. Option: withMaxSteps(...).`,
     );
   });
 
-  it('names the option where the words of the remedy do not', () => {
-    const remedy = { text: 'allow more.', option: 'withMaxCost(...)' };
-    expect(stopText({ ...stop, remedy }).remedy).toBe('Allow more. Option: withMaxCost(...).');
+  it('D02: names the limit and the option where a server sends no explanation', () => {
+    expect(stopLine(stop)).toBe(
+      `${stop.stop_message} To continue: call resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).`,
+    );
   });
 
-  it('tells the error once', () => {
-    const failed = { ...stop, status: 'failed', stop_reason: 'error', remedy: null } as const;
-    expect(stopText({ ...failed, error_message: 'no such key' }).reason).toBe(
+  it('adds the error of an earlier server once', () => {
+    const failed = { ...stop, status: 'failed', remedy: null } as const;
+    expect(stopLine({ ...failed, error_message: 'no such key' })).toBe(
       `${stop.stop_message} no such key`,
     );
-    const told = { ...failed, stop_message: 'It failed: no such key.' };
-    expect(stopText({ ...told, error_message: 'no such key' }).reason).toBe(
-      'It failed: no such key.',
-    );
+    expect(stopLine({ ...failed, error_message: stop.stop_message })).toBe(stop.stop_message);
   });
 
-  it.each<[BroadcastStatus, StopReason | null, string]>([
-    ['stopped', 'steps_limit', 'Stopped at the step limit'],
-    ['stopped', 'token_limit', 'Stopped at the budget limit'],
-    ['stopped', 'time_limit', 'Stopped at the time limit'],
-    ['failed', 'retry_limit', 'Failed too often'],
-    ['failed', 'error', 'Failed'],
-    ['stopped', 'finish_reason', 'The answer broke off'],
-    ['stopped', 'guard', 'Stopped by a rule'],
-    ['cancelled', 'user_requested', 'Cancelled'],
-    ['completed', 'completed', 'Completed'],
-    ['paused', null, 'Paused'],
-  ])('%s by %s is titled "%s"', (status, stop_reason, title) => {
-    expect(stopText({ status, stop_reason }).title).toBe(title);
+  it.each<[BroadcastStatus, string]>([
+    ['stopped', 'Stopped.'],
+    ['failed', 'Failed.'],
+    ['cancelled', 'Cancelled.'],
+    ['completed', 'Completed.'],
+    ['paused', 'Paused.'],
+  ])('names a bare status: %s', (status, title) => {
+    expect(stopLine({ status })).toBe(title);
   });
 
-  it('a completed run needs no remedy, and a bare status has words too', () => {
+  it('offers nothing for a completed run', () => {
     expect(stopText({ ...stop, status: 'completed' }).remedy).toBeNull();
-    expect(stopLine({ status: 'paused' })).toBe('Paused.');
+  });
+
+  it('finds the grant that an explanation offers, else that of the remedy', () => {
+    expect(offeredGrant({ ...stop, explanation })).toEqual({ steps: 5 });
+    expect(offeredGrant(stop)).toEqual({ steps: 5 });
+    expect(offeredGrant({ ...stop, explanation: { ...explanation, actions: [] } })).toBeUndefined();
   });
 });

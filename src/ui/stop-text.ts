@@ -1,61 +1,55 @@
 import type { BroadcastStatus } from '../agent/agent-status.ts';
 import type { StopPayload } from '../broadcasting/envelope.ts';
-import type { StopReason } from '../continuation/stop-reason.ts';
+import type { Grants } from '../continuation/grants.ts';
 import { own } from '../json.ts';
 
-/** Why a run stands still, in words for a person. */
+/** Why a run does not continue, in words for a person. */
 export interface StopText {
   readonly title: string;
   readonly reason: string;
-  /** What would let it go on; null where nothing has to. */
+  /** What to do now, and the option to raise; null where nothing has to be done. */
   readonly remedy: string | null;
 }
 
-const byReason: Partial<Record<StopReason, string>> = {
-  steps_limit: 'Stopped at the step limit',
-  token_limit: 'Stopped at the budget limit',
-  time_limit: 'Stopped at the time limit',
-  retry_limit: 'Failed too often',
-  finish_reason: 'The answer broke off',
-  guard: 'Stopped by a rule',
-};
-
 const byStatus: Readonly<Record<BroadcastStatus, string>> = {
-  idle: 'Nothing has run yet',
-  processing: 'Working',
-  paused: 'Paused',
-  completed: 'Completed',
-  stopped: 'Stopped',
-  cancelled: 'Cancelled',
-  failed: 'Failed',
+  idle: 'Nothing has run yet.',
+  processing: 'Working.',
+  paused: 'Paused.',
+  completed: 'Completed.',
+  stopped: 'Stopped.',
+  cancelled: 'Cancelled.',
+  failed: 'Failed.',
 };
 
-/** Takes a `UiStop`, or the payload of a status envelope as it is. */
+/** The texts of a `UiStop`, or of the payload of a status envelope as it is. */
 export function stopText(
   stop: { readonly status: BroadcastStatus } & Partial<StopPayload>,
 ): StopText {
-  const { status, stop_reason, stop_message = '', error_message } = stop;
-  const title =
-    (stop_reason && own<string>(byReason, stop_reason)) || own(byStatus, status) || status;
-  const reason =
-    error_message && !stop_message.includes(error_message)
-      ? `${stop_message} ${error_message}`.trim()
-      : stop_message;
-  return { title, reason, remedy: status === 'completed' ? null : remedyText(stop) };
+  const { status, explanation, remedy } = stop;
+  if (explanation) {
+    const { headline, detail, actions } = explanation;
+    const [first] = actions;
+    const option = remedy?.option === undefined ? '' : ` Option: ${remedy.option}.`;
+    return { title: headline, reason: detail, remedy: first ? `${first.text}${option}` : null };
+  }
+  // from a server of an earlier release, or of your own
+  const { stop_message = '', error_message } = stop;
+  const title = stop_message || own(byStatus, status) || status;
+  return {
+    title,
+    reason: (error_message !== stop_message && error_message) || '',
+    remedy: status === 'completed' || !remedy ? null : `To continue: ${remedy.text}`,
+  };
 }
 
-/** The option to raise is always named. */
-function remedyText({ remedy }: Partial<StopPayload>): string | null {
-  if (!remedy) return null;
-  const { text, option } = remedy;
-  const said = text.charAt(0).toUpperCase() + text.slice(1);
-  return option === undefined || text.includes(option) ? said : `${said} Option: ${option}.`;
+/** The grant that continues the run; undefined where none does. */
+export function offeredGrant({ explanation, remedy }: Partial<StopPayload>): Grants | undefined {
+  if (!explanation) return remedy?.grant;
+  return explanation.actions.find(({ kind }) => kind === 'grant')?.grant;
 }
 
 /** All of it in one line of text. */
 export function stopLine(stop: Parameters<typeof stopText>[0]): string {
   const { title, reason, remedy } = stopText(stop);
-  const parts = [reason === '' ? `${title}.` : `${title}. ${reason}`];
-  if (remedy !== null) parts.push(`To go on: ${remedy}`);
-  return parts.join(' ');
+  return [title, reason, remedy ?? ''].filter(Boolean).join(' ');
 }

@@ -19,7 +19,7 @@ describe('approvals', () => {
     const world = worldOf(asking());
     const { code, stderr } = await cli(world, 'run', 'clean');
     expect(code).toBe(7);
-    expect(stderr).toContain('Waiting because 2 calls need your approval: delete_lead');
+    expect(stderr).toContain('Waiting because 2 calls need approval: delete_lead');
     const approvals = [...stderr.matchAll(/onward approve ([0-9a-f]{8}) (\S+)/g)];
     expect(approvals).toHaveLength(2);
     const which = await cli(world, 'approve', 'last');

@@ -29,7 +29,7 @@ describe('onward explain', () => {
       /^What do we have in stock\? {2}session [0-9a-f]{8} · support · stopped$/,
     );
     expect(stdout).toMatch(/STEP +TIME +WORK +TOKENS +VERDICT/);
-    expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +goes on · ToolCallPresenceCheck/);
+    expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +continue · ToolCallPresenceCheck/);
     expect(stdout).toMatch(/ 2 +\d+ ms +stock +15 +stop: steps_limit · StepsLimit/);
     expect(stdout).toContain('2 of 2 steps');
     const evaluations = lines.slice(lines.indexOf('Step 2') + 1, lines.indexOf('Step 2') + 7);
@@ -43,7 +43,7 @@ describe('onward explain', () => {
     ]);
     expect(evaluations[0]).toMatch(/^→ ■ forbid +StepsLimit +2 of 2 steps used/);
     expect(stdout).toContain(
-      'Stopped because it used all 2 of its 2 steps while a tool result was still unread — it would go on if it had 2 more steps.',
+      'Stopped because it used 2 of 2 steps before the model read a tool result. To continue, add 2 steps.',
     );
     expect(stdout).toMatch(/\n {2}onward resume [0-9a-f]{8} --grant steps=2\n/);
   });
@@ -62,10 +62,10 @@ describe('onward explain', () => {
     const world = await stopped();
     const { stdout } = await cli(world, 'explain', 'last', '--step', '1');
     expect(stdout).toContain('\nStep 1\n');
-    expect(stdout).toContain('■ forbid: nobody');
+    expect(stdout).toContain('■ forbid: none');
     expect(stdout).toMatch(/→ ▲ request +ToolCallPresenceCheck +the model called stock/);
     expect(stdout).toContain(
-      'Went on because the model called stock, requested by ToolCallPresenceCheck.',
+      'Continued because the model called stock, requested by ToolCallPresenceCheck.',
     );
     const wrong = await cli(world, 'explain', 'last', '--step', '9');
     expect(wrong.code).toBe(2);
@@ -117,8 +117,8 @@ describe('onward explain', () => {
     const world = { cwd: tempFolder(), config: { agents: [agent] } };
     await cli(world, 'run', 'clean');
     const { stdout } = await cli(world, 'explain', 'last');
-    expect(stdout).toContain('waits, no verdict yet');
-    expect(stdout).toContain('Waiting because delete_lead needs your approval');
+    expect(stdout).toContain('waits, no outcome yet');
+    expect(stdout).toContain('Waiting because delete_lead needs approval');
     expect(stdout).toMatch(/onward approve [0-9a-f]{8}\n/);
   });
 

@@ -46,7 +46,9 @@ it('shows what is parked, of all owners, and continues it', async () => {
   expect(sessions.stdout).toContain('Parked · tenant was removed');
   const shown = await cli(world, 'explain', 'first-one');
   expect(shown).toMatchObject({ code: 0 });
-  expect(shown.stdout).toContain('Failed because it was parked after 5 tries: tenant was removed');
+  expect(shown.stdout).toContain(
+    'and was given up after 5 tries. The last error was: tenant was removed',
+  );
   expect(shown.stdout).toContain('onward parked --retry first-on');
   const refused = await cli(world, 'run', 'hello?', '--session', 'first-one');
   expect(refused.code).toBe(4);

@@ -16,7 +16,7 @@ describe('onward run', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('Seven lamps.\n');
     expect(stderr).toMatch(/I will look\.\n {2}✓ stock \{"article":"lamp"\} {2}\d+ ms {2}ok\n/);
-    expect(stderr).toContain('Finished because the model answered and asked for no more tools.');
+    expect(stderr).toContain('Finished because the model answered and called no more tools.');
     expect(stderr).toMatch(/session [0-9a-f]{8} · 2 steps · .* · 30 tokens/);
     expect(stderr).toMatch(/onward explain [0-9a-f]{8}\n$/);
   });
@@ -129,7 +129,7 @@ describe('onward run', () => {
     const { code, stderr } = await done;
     expect(code).toBe(130);
     expect(stderr).toContain('Stopping. Press Ctrl-C again to exit now.');
-    expect(stderr).toMatch(/Stopped because you stopped it/);
+    expect(stderr).toMatch(/Stopped because a stop was requested/);
     expect(stderr).toMatch(/onward resume [0-9a-f]{8} --grant steps=1/);
     const next = {
       ...world,

@@ -4,17 +4,15 @@ import { userEvent } from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { GrantState, StopBannerProps } from '../../src/console/contract.ts';
 import { StopBanner } from '../../src/console/stop-banner.tsx';
-import type { StopSentence } from '../../src/trace/trace.ts';
+import { grantStop, messageAction, resumeAction, stop } from './stop-sentences.ts';
 
 afterEach(cleanup);
 
-const stepsLimit: StopSentence = {
-  lead: 'Stopped because',
-  because: 'it used all 5 of its 5 steps while a tool result was still unread',
-  goOnIf: 'it had 5 more steps',
-  note: null,
-  action: { kind: 'grant', grant: { steps: 5 }, label: 'Grant 5 steps' },
-};
+const stepsLimit = grantStop(
+  'Stopped because',
+  'it used 5 of 5 steps before the model read a tool result',
+  { steps: 5 },
+);
 
 function show(more: Partial<StopBannerProps> = {}) {
   const asked = { onGrant: vi.fn(), onResume: vi.fn(), onNewMessage: vi.fn() };
@@ -33,13 +31,13 @@ function show(more: Partial<StopBannerProps> = {}) {
   return { ...asked, ...view, again };
 }
 
-const banner = (): HTMLElement => screen.getByRole('region', { name: 'Why it stands still' });
+const banner = (): HTMLElement => screen.getByRole('region', { name: 'Why it stopped' });
 
 describe('StopBanner', () => {
-  it('says in one sentence why it stopped and what would let it go on, and who decided', () => {
+  it('says why it stopped, how to continue, and which criterion decided', () => {
     show();
     expect(banner().textContent).toContain(
-      'Stopped because it used all 5 of its 5 steps while a tool result was still unread — it would go on if it had 5 more steps.',
+      'Stopped because it used 5 of 5 steps before the model read a tool result.To continue, add 5 steps.',
     );
     expect(banner().textContent).toContain('steps_limit');
     expect(banner().textContent).toContain('decided by StepsLimit');
@@ -47,7 +45,7 @@ describe('StopBanner', () => {
 
   it('grants exactly what the sentence says', async () => {
     const { onGrant, onResume } = show();
-    const button = screen.getByRole('button', { name: 'Grant 5 steps' });
+    const button = screen.getByRole('button', { name: 'Continue with 5 more steps' });
     expect(button.dataset['key']).toBe('grant');
     await userEvent.click(button);
     expect(onGrant).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
@@ -56,9 +54,9 @@ describe('StopBanner', () => {
 
   it('cannot be pressed twice while it is granting, and keeps the focus', async () => {
     const { onGrant, again } = show();
-    screen.getByRole('button', { name: 'Grant 5 steps' }).focus();
+    screen.getByRole('button', { name: 'Continue with 5 more steps' }).focus();
     again({ kind: 'sending' });
-    const button = screen.getByRole('button', { name: 'Granting…' });
+    const button = screen.getByRole('button', { name: 'Continuing…' });
     expect(button.getAttribute('aria-disabled')).toBe('true');
     expect(document.activeElement).toBe(button);
     await userEvent.click(button);
@@ -77,26 +75,36 @@ describe('StopBanner', () => {
     const { again, onGrant } = show();
     again({ kind: 'failed', message: 'Already granted in another tab.' });
     expect(screen.getByRole('status').textContent).toBe('Already granted in another tab.');
-    await userEvent.click(screen.getByRole('button', { name: 'Grant 5 steps' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Continue with 5 more steps' }));
     expect(onGrant).toHaveBeenCalledOnce();
   });
 
   it('resumes, or opens the chat, where no grant is the answer', async () => {
-    const resume: StopSentence = { ...stepsLimit, action: { kind: 'resume', label: 'Resume' } };
+    const resume = stop('Waiting because', 'it was paused on request', [resumeAction]);
     const first = show({ stop: resume, status: 'paused' });
     await userEvent.click(screen.getByRole('button', { name: 'Resume' }));
     expect(first.onResume).toHaveBeenCalledOnce();
     cleanup();
-    const message: StopSentence = {
-      ...stepsLimit,
-      action: { kind: 'message', label: 'New message' },
-    };
+    const message = stop('Stopped because', 'a rule of this assistant ended it', [messageAction]);
     const second = show({ stop: message });
     const button = screen.getByRole('button', { name: 'New message' });
     expect(button.dataset['key']).toBeUndefined();
     await userEvent.click(button);
     expect(second.onNewMessage).toHaveBeenCalledOnce();
     expect(second.onGrant).not.toHaveBeenCalled();
+  });
+
+  it('says to a developer what has to change where no button helps', () => {
+    const action = {
+      kind: 'change',
+      option: 'apiKey',
+      text: 'To continue, ask the operator to correct the API key.',
+      developerText: 'set a valid API key.',
+    } as const;
+    show({ stop: stop('Failed because', 'the key was refused', [action]), status: 'failed' });
+    expect(screen.getByText('To continue, ask the operator to correct the API key.')).toBeTruthy();
+    expect(screen.getByText('To continue: set a valid API key.')).toBeTruthy();
+    expect(screen.queryByRole('button')).toBeNull();
   });
 
   it.each([
@@ -113,29 +121,22 @@ describe('StopBanner', () => {
 
   it('ends plainly where nothing has to be done, with its note and what stands beside it', () => {
     show({
-      stop: {
-        ...stepsLimit,
-        lead: 'Finished because',
-        because: 'the model answered',
-        goOnIf: null,
-        note: 'It answered with what it had.',
-        action: null,
-      },
+      stop: stop('Finished because', 'the model answered', [], 'It answered with what it had.'),
       status: 'completed',
       reason: 'completed',
       resolvedBy: null,
-      children: <a href="#trace">See every voice</a>,
+      children: <a href="#trace">See all criteria</a>,
     });
     expect(banner().textContent).toContain('Finished because the model answered.');
-    expect(banner().textContent).not.toContain('would go on');
+    expect(banner().textContent).not.toContain('To continue');
     expect(banner().textContent).not.toContain('decided by');
-    expect(screen.getByText('It answered with what it had.')).toBeTruthy();
-    expect(screen.getByRole('link', { name: 'See every voice' })).toBeTruthy();
+    expect(banner().textContent).toContain('It answered with what it had.');
+    expect(screen.getByRole('link', { name: 'See all criteria' })).toBeTruthy();
     expect(screen.queryByRole('button')).toBeNull();
   });
 
   it('shows what a model or tool wrote as text', () => {
-    show({ stop: { ...stepsLimit, because: '<img src=x onerror=alert(1)> failed' } });
+    show({ stop: stop('Failed because', '<img src=x onerror=alert(1)> failed') });
     expect(banner().querySelector('img')).toBeNull();
     expect(banner().textContent).toContain('<img src=x onerror=alert(1)>');
   });

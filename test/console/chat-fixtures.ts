@@ -9,6 +9,7 @@ import { reduceEnvelope } from '../../src/ui/reduce-envelope.ts';
 import type { UiMessage } from '../../src/ui/ui-message.ts';
 import type { UiState } from '../../src/ui/ui-state.ts';
 import { Wire } from '../react/fake-source.ts';
+import { grantStop } from './stop-sentences.ts';
 
 /** A wire whose clock is that of a day at work. */
 export function wireAt(at: string = '2026-01-16T14:04:00.000', executionId?: string): Wire {
@@ -126,13 +127,11 @@ export function traceOfSteps(
   };
 }
 
-export const stepsStop: StopSentence = {
-  lead: 'Stopped because',
-  because: 'it used all 5 of its 5 steps while a tool result was still unread',
-  goOnIf: 'it had 5 more steps',
-  note: null,
-  action: { kind: 'grant', grant: { steps: 5 }, label: 'Grant 5 steps' },
-};
+export const stepsStop: StopSentence = grantStop(
+  'Stopped because',
+  'it used 5 of 5 steps before the model read a tool result',
+  { steps: 5 },
+);
 
 const agent: AgentInfo = {
   name: 'partner-assistant',

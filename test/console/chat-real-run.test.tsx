@@ -127,8 +127,10 @@ it('a real run, from its log and its trace', async () => {
   expect(lines('.call > summary').at(-1)).toBe(
     'delete_lead | lead_7 | approved by you · 4m 12s | 0.35 s',
   );
-  expect(document.querySelector('.banner')?.textContent).toContain('Stopped because it used all 4');
-  expect(document.querySelector('[data-key="grant"]')?.textContent).toMatch(/^Grant \d steps$/);
+  expect(document.querySelector('.banner')?.textContent).toContain('Stopped because it used 4');
+  expect(document.querySelector('[data-key="grant"]')?.textContent).toMatch(
+    /^Continue with \d more steps$/,
+  );
 
   rerender(<ChatView {...granted} />);
   expect(document.querySelector('.banner')).toBeNull();

@@ -9,6 +9,7 @@ import {
   traceOfSteps,
   wireAt,
 } from './chat-fixtures.ts';
+import { grantStop } from './stop-sentences.ts';
 
 const report = `## Partner summary
 
@@ -125,13 +126,7 @@ export function hostile(): ChatViewProps {
   ]);
   return chatProps(sessionOf(state), {
     trace: traceOfSteps('cancelled', [step(1, [])], {
-      stop: {
-        lead: 'Stopped because',
-        because: 'you stopped it at step 1',
-        goOnIf: 'it had 1 more step',
-        note: null,
-        action: { kind: 'grant', grant: { steps: 1 }, label: 'Grant 1 step' },
-      },
+      stop: grantStop('Stopped because', 'a stop was requested', { steps: 1 }),
     }),
   });
 }

@@ -14,6 +14,7 @@ import {
 } from './chat-fixtures.ts';
 import { completed, hostile, long } from './chat-scenes-text.ts';
 import { approval } from './chat-scenes-approval.ts';
+import { grantStop } from './stop-sentences.ts';
 
 const timeout = 'Tool "enrich_company" took longer than its 5000 ms.';
 
@@ -226,13 +227,11 @@ function failed(): ChatViewProps {
         ),
       ),
       {
-        stop: {
-          lead: 'Stopped because',
-          because: 'enrich_company failed 4 times in a row (tool) and all 3 retries are used',
-          goOnIf: 'it had 3 more retries',
-          note: null,
-          action: { kind: 'grant', grant: { retries: 3 }, label: 'Grant 3 retries' },
-        },
+        stop: grantStop(
+          'Failed because',
+          'enrich_company failed, 4 times in a row, and all 3 retries are used',
+          { retries: 3 },
+        ),
       },
     ),
   });

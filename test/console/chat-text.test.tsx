@@ -90,7 +90,7 @@ describe('why an earlier run stopped', () => {
     stopNote({
       id: 'x',
       role: 'status',
-      content: 'To go on: resume(state, …)',
+      content: 'To continue: resume(state, …)',
       timestamp: '',
       metadata: {
         status_type,
@@ -104,19 +104,15 @@ describe('why an earlier run stopped', () => {
       },
     });
 
-  it('is said in words, without what nobody can do any more', () => {
+  it('is the recorded message, without what to do', () => {
     expect(stopped('user_requested', 'continuation', 'a stop was requested')).toEqual({
       glyph: 'cancelled',
-      text: 'Stopped by you.',
+      text: 'a stop was requested',
     });
     const reached = 'The limit of steps was reached: 6 of 6 steps used';
     expect(stopped('steps_limit', 'continuation', reached)).toEqual({
       glyph: 'stopped',
-      text: `${reached}.`,
-    });
-    expect(stopped('steps_limit', 'continuation', '')).toEqual({
-      glyph: 'stopped',
-      text: 'Stopped at the step limit.',
+      text: reached,
     });
     expect(stopped('error', 'error', 'The model is gone.')).toEqual({
       glyph: 'failed',

@@ -16,6 +16,7 @@ import {
 } from './chat-fixtures.ts';
 import { scenes } from './chat-scenes.ts';
 import { action, liveProps } from './chat-setup.ts';
+import { resumeAction, stop as stopOf } from './stop-sentences.ts';
 
 afterEach(() => {
   cleanup();
@@ -124,10 +125,10 @@ describe('the end of a turn', () => {
     const onGrant = vi.fn();
     const onOpenStep = vi.fn();
     render(<ChatView {...scenes.stopped()} onGrant={onGrant} onOpenStep={onOpenStep} />);
-    expect(screen.getByText('Stopped because')).toBeTruthy();
-    await userEvent.click(screen.getByRole('button', { name: /Grant 5 steps/ }));
+    expect(screen.getByText(/^Stopped because it used 5 of 5 steps/)).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: /Continue with 5 more steps/ }));
     expect(onGrant).toHaveBeenCalledWith({ steps: 5 });
-    await userEvent.click(screen.getByRole('button', { name: 'Every voice at step 6' }));
+    await userEvent.click(screen.getByRole('button', { name: 'All criteria at step 6' }));
     expect(onOpenStep).toHaveBeenCalledWith(6);
     expect(screen.getByPlaceholderText('Send a new message instead')).toBeTruthy();
   });
@@ -135,36 +136,27 @@ describe('the end of a turn', () => {
   it('completed is one quiet line', () => {
     render(<ChatView {...scenes.completed()} />);
     expect(document.querySelector('.completed')?.textContent).toBe(
-      'Completed in 2 steps · 4.60 s · $0.0153Every voice at step 2',
+      'Completed in 2 steps · 4.60 s · $0.0153All criteria at step 2',
     );
     expect(document.querySelector('.banner')).toBeNull();
   });
 
-  it('a sentence about another run or another end is not shown', () => {
+  it('shows what the stream said until the record of this end is there', () => {
     const props = scenes.stopped();
     const trace = props.trace!;
-    const { rerender } = render(<ChatView {...props} trace={{ ...trace, status: 'processing' }} />);
-    expect(document.querySelector('.banner')).toBeNull();
+    const banner = (): string => document.querySelector('.banner')?.textContent ?? '';
+    const button = (): Element | null => document.querySelector('.banner [data-key="grant"]');
+    const { rerender } = render(<ChatView {...props} trace={null} />);
+    expect(banner()).toContain('The limit of steps was reached');
+    expect(button()).toBeNull();
+    rerender(<ChatView {...props} trace={{ ...trace, status: 'processing' }} />);
+    expect(button()).toBeNull();
     rerender(<ChatView {...props} trace={{ ...trace, executionId: 'exe_0' }} />);
-    expect(document.querySelector('.banner')).toBeNull();
-    rerender(
-      <ChatView
-        {...props}
-        trace={null}
-        detail={detailOf({ status: 'stopped', stop: stepsStop })}
-      />,
-    );
-    expect(document.querySelector('.banner')).toBeTruthy();
-  });
-
-  it('a server that cannot be asked: what the stream said has to do', () => {
-    vi.useFakeTimers();
-    render(<ChatView {...scenes.stopped()} trace={null} />);
-    expect(document.querySelector('.banner')).toBeNull();
-    act(() => void vi.advanceTimersByTime(2_000));
-    expect(document.querySelector('.banner')?.textContent).toContain(
-      'The limit of steps was reached',
-    );
+    expect(button()).toBeNull();
+    const detail = detailOf({ status: 'stopped', stop: stepsStop });
+    rerender(<ChatView {...props} trace={null} detail={detail} />);
+    expect(banner()).toContain('it used 5 of 5 steps');
+    expect(button()).toBeTruthy();
   });
 
   it('a grant stays where the banner was, and the run goes on below it', () => {
@@ -207,13 +199,7 @@ describe('the end of a turn', () => {
   it('paused without a question: says so, and offers to resume', async () => {
     const wire = wireAt();
     const onResume = vi.fn();
-    const stop = {
-      lead: 'Waiting because',
-      because: 'you paused it',
-      goOnIf: 'you resumed it',
-      note: null,
-      action: { kind: 'resume', label: 'Resume' },
-    } as const;
+    const stop = stopOf('Waiting because', 'it was paused on request', [resumeAction]);
     const props = liveProps([wire.started(), wire.user('x'), wire.waits('x')]);
     render(<ChatView {...props} detail={detailOf({ stop })} onResume={onResume} />);
     await userEvent.click(screen.getByRole('button', { name: /Resume/ }));

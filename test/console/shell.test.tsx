@@ -184,13 +184,13 @@ describe('granting', () => {
     const wire = new Wire('exe_1', 's1');
     server.say('s1', wire.started(), wire.user('Hi'), wire.limit());
     open('#/s/s1/trace');
-    await screen.findByText('Grant 5 steps');
+    await screen.findByText('Continue with 5 more steps');
     return wire;
   };
 
   it('says in place what was granted and by whom', async () => {
     await stopped();
-    await userEvent.click(screen.getByText('Grant 5 steps'));
+    await userEvent.click(screen.getByText('Continue with 5 more steps'));
     await screen.findByText(/^Granted 5 steps · you · \d\d:\d\d$/);
     expect(server.asked.find(({ path }) => path === '/sessions/s1/resume')?.body).toEqual({
       grant: { steps: 5 },
@@ -204,7 +204,7 @@ describe('granting', () => {
       code: 'conflict',
       message: 'Session "s1" is busy.',
     });
-    await userEvent.click(screen.getByText('Grant 5 steps'));
+    await userEvent.click(screen.getByText('Continue with 5 more steps'));
     await screen.findByText('Already granted in another tab.');
   });
 });
@@ -252,7 +252,7 @@ describe('keys', () => {
     server.sessions = [summary('s1', { status: 'stopped' })];
     server.traces.set('s1', designTrace('s1'));
     open('#/s/s1/trace');
-    const button = (await screen.findByText('Grant 5 steps')).closest('button');
+    const button = (await screen.findByText('Continue with 5 more steps')).closest('button');
     await press('g');
     expect(document.activeElement).toBe(button);
     expect(server.count('POST', '/sessions/s1/resume')).toBe(0);

@@ -206,12 +206,12 @@ describe('the trace in a browser', () => {
   it('keeps the verdict in sight while the voices scroll', async () => {
     const { page } = await open('light', 1280, 560);
     await show(page, traceWith(designRun));
-    const button = page.getByRole('button', { name: 'Grant 5 steps' });
+    const button = page.getByRole('button', { name: 'Continue with 5 more steps' });
     const { y } = (await button.boundingBox())!;
     await page.locator('.trace-inspector').evaluate((element) => (element.scrollTop = 120));
     expect((await button.boundingBox())!.y).toBeCloseTo(y, 0);
     await button.click();
-    await page.getByRole('button', { name: 'Granting…' }).waitFor();
+    await page.getByRole('button', { name: 'Continuing…' }).waitFor();
     expect(await page.evaluate(() => window.asked)).toEqual([['grant', { steps: 5 }]]);
     await page.context().close();
   });
@@ -235,7 +235,7 @@ describe('the trace in a browser', () => {
   it('says first why it stopped where the ladder is far below, and leads there', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
-    const why = page.getByRole('button', { name: /^Stopped because it used all 5/ });
+    const why = page.getByRole('button', { name: /^Stopped because it used 5/ });
     expect(await why.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(
       100,
     );

@@ -221,8 +221,8 @@ export function traceWith(spec: RunSpec): Trace {
     stop: stopSentence({
       status,
       outcome,
-      pendingApprovals: steps.at(-1)?.type === 'waiting' ? [{ tool: 'delete_program_lead' }] : [],
-      step: steps.at(-1)?.number ?? null,
+      pendingApprovals:
+        steps.at(-1)?.type === 'waiting' ? [{ tool: 'delete_program_lead', callId: 'c1' }] : [],
     }),
     grants: {},
   };

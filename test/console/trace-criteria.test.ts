@@ -17,7 +17,7 @@ import type { ContinuationEvaluation } from '../../src/continuation/evaluation.t
 import { ContinuationOutcome } from '../../src/continuation/outcome.ts';
 import type { RunView } from '../../src/continuation/run-view.ts';
 import { ErrorPolicy } from '../../src/errors/error-policy.ts';
-import { builtInCriteria, isCustomCriterion } from '../../src/console/trace/built-in-criteria.ts';
+import { builtInCriteria, isCustomCriterion } from '../../src/continuation/built-in-criteria.ts';
 import { precedence, groupByDecision } from '../../src/console/trace/precedence.ts';
 import { columnsOf, matrixOf } from '../../src/console/trace/matrix.ts';
 import { rowsOf } from '../../src/console/trace/trace-rows.ts';

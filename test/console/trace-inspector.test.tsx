@@ -29,15 +29,15 @@ describe('the inspector', () => {
     const card = pane().querySelector('.evaluation-row[data-decisive]')!;
     expect(card.textContent).toContain('ToolCallPresenceCheck');
     expect(pane().textContent).toContain(
-      'Went on because the model called enrich_company, search_entities.',
+      'Continued because the model called enrich_company, search_entities.',
     );
     expect(pane().textContent).toContain('requested by ToolCallPresenceCheck');
-    expect(has(/Grant/)).toBe(false);
+    expect(has(/Continue with/)).toBe(false);
   });
 
   it('ends a stop in the banner whose button grants exactly that', () => {
     const { onGrant } = show(traceWith(designRun));
-    press('Grant 5 steps', pane());
+    press('Continue with 5 more steps', pane());
     expect(onGrant).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
     expect(pane().textContent).toContain('decided by StepsLimit');
   });
@@ -71,8 +71,8 @@ describe('the inspector', () => {
     const stopped = traceWith(designRun);
     const after = { ...stopped.steps[0]!, number: 7, at: 18_000 };
     show({ ...stopped, steps: [...stopped.steps, after], stop: null, status: 'processing' }, 6);
-    expect(pane().textContent).toContain('it used all 5 of its 5 steps');
-    expect(pane().textContent).toContain('More was granted, and it went on with the next step.');
+    expect(pane().textContent).toContain('it used 5 of 5 steps');
+    expect(pane().textContent).toContain('More was granted, and it continued with the next step.');
     expect(has(/Grant/)).toBe(false);
   });
 
@@ -87,7 +87,7 @@ describe('the inspector', () => {
     cleanup();
     show(traceWith(runs['waiting']!));
     expect(has(/Fork from here/)).toBe(false);
-    expect(pane().textContent).toContain('Waiting because delete_program_lead needs your approval');
+    expect(pane().textContent).toContain('Waiting because delete_program_lead needs approval');
   });
 
   it('copies the account of a step as plain text, and says when it may not', async () => {
@@ -102,7 +102,7 @@ describe('the inspector', () => {
       'Stopped (steps_limit) by StepsLimit: 5 of 5 steps used while work is still pending.',
     );
     expect(text).toMatch(/allow {4}TokenUsageLimit +9924 of 40000 tokens/);
-    expect(text).toContain('it would go on if it had 5 more steps.');
+    expect(text).toContain('To continue, add 5 steps.');
     await screen.findByText('Copied');
     vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new Error('no'));
     await user.click(screen.getByText('Copied'));

@@ -44,7 +44,7 @@ it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, th
   expect(rowText(5)).toMatch(/delete_program_lead 0\.\d\d s · paused 4m 1\ds/);
   expect(rowText(6)).toContain('Stop · StepsLimit');
   expect(paneText()).toContain(
-    'Stopped because it used all 5 of its 5 steps while a tool result was still unread — it would go on if it had 5 more steps.',
+    'Stopped because it used 5 of 5 steps before the model read a tool result.To continue, add 5 steps.',
   );
   const full = document.querySelector('.evaluation-row[data-decisive] .meter[data-tone="full"]');
   expect(full?.querySelectorAll('[data-on]')).toHaveLength(5);
@@ -53,17 +53,17 @@ it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, th
 it('shows the same run while it waits for a person', () => {
   show(run.waiting);
   expect(rowText(5)).toContain('waiting for you');
-  expect(paneText()).toContain('Waiting because delete_program_lead needs your approval');
+  expect(paneText()).toContain('Waiting because delete_program_lead needs approval');
   expect(document.querySelectorAll('[data-step="5"] [data-kind="paused"]')).toHaveLength(1);
 });
 
 it('shows after the grant that it was given and where it went on', () => {
   show(run.granted, 6);
-  expect(paneText()).toContain('More was granted, and it went on with the next step.');
+  expect(paneText()).toContain('More was granted, and it continued with the next step.');
   expect(document.querySelector('.trace-totals')?.textContent).toContain('5 granted');
   cleanup();
   show(run.granted);
-  expect(paneText()).toContain('Finished because the model answered and asked for no more tools.');
+  expect(paneText()).toContain('Finished because the model answered and called no more tools.');
   expect(document.querySelectorAll('.trace-grid [data-pause]')).toHaveLength(2);
 });
 

@@ -106,7 +106,7 @@ describe('the timeline', () => {
     show(beforeAnyStep());
     expect(row(0).textContent).toContain('before any step');
     expect(title()).toBe('Before any step');
-    expect(pane().textContent).toContain('this session used 100,212 of its 100,000 tokens');
+    expect(pane().textContent).toContain('this conversation used 100,212 of 100,000 tokens');
   });
 
   it('says so where there are no steps yet', () => {

@@ -82,15 +82,15 @@ describe('a whole conversation in the console, on the demo agent', () => {
     const { page } = tab;
     await begin(page, 'Enrich every lead of the Baltic program');
     await status(page, 'Stopped · steps limit');
-    const banner = page.getByRole('region', { name: 'Why it stands still' });
-    await banner.getByText(/Stopped because it used all 6 of its 6 steps/).waitFor();
-    await banner.getByText(/it would go on if it had 6 more steps/).waitFor();
+    const banner = page.getByRole('region', { name: 'Why it stopped' });
+    await banner.getByText(/Stopped because it used 6 of 6 steps/).waitFor();
+    await banner.getByText(/To continue, add 6 steps/).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('log').click();
     await page.keyboard.press('g');
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.textContent))
-      .toContain('Grant 6 steps');
+      .toContain('Continue with 6 more steps');
     await page.keyboard.press('Enter');
     await page.getByText(/Granted 6 steps · you/).waitFor();
     await status(page, 'Completed');
@@ -110,7 +110,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await page.getByText('6 of 6 steps used while work is still pending').waitFor();
     await page.keyboard.press('k');
     await page.waitForURL(/\/trace\/5/);
-    await page.getByText(/Went on because/).waitFor();
+    await page.getByText(/Continued because/).waitFor();
     await page.keyboard.press('c');
     await page.waitForURL(/#\/s\/[^/]+$/);
   });
@@ -118,7 +118,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
   it('a run that fails says who decided, and what would mend it', async () => {
     const { page } = tab;
     await begin(page, 'Import the leads from Atlantis');
-    await page.getByRole('region', { name: 'Why it stands still' }).waitFor();
+    await page.getByRole('region', { name: 'Why it stopped' }).waitFor();
     await page
       .getByText(/decided by/)
       .last()

@@ -104,7 +104,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
 
   it('trace: a step in the middle', async () => {
     await go(`#/s/${ids.stopped}/trace/2`);
-    await page.getByText(/Went on because/).waitFor();
+    await page.getByText(/Continued because/).waitFor();
     await see('trace-step');
   });
 

@@ -44,15 +44,23 @@ describe('AgentChat', () => {
     expect(screen.getByText('My own: steps_limit')).toBeTruthy();
     expect(screen.getByText('1,234 tokens')).toBeTruthy();
     // the stop is said once, not in a line of the conversation too
-    expect(document.body.textContent).not.toContain('Stopped at the step limit');
+    expect(document.body.textContent).not.toContain('Stopped because');
     expect(await seriousInDocument()).toEqual([]);
   });
 
   it.each<[string, () => Promise<GrantAllowance | null>, string | null]>([
-    ['what is left', async () => ({ left: { steps: 2 }, grant: { steps: 2 } }), 'Grant 2 steps'],
+    [
+      'what is left',
+      async () => ({ left: { steps: 2 }, grant: { steps: 2 } }),
+      'Continue with 2 more steps',
+    ],
     ['nothing', async () => ({ left: {}, grant: null }), null],
-    ['all, where the server does not know', async () => null, 'Grant 5 steps'],
-    ['all, where it does not answer', () => Promise.reject(new Error('502')), 'Grant 5 steps'],
+    ['all, where the server does not know', async () => null, 'Continue with 5 more steps'],
+    [
+      'all, where it does not answer',
+      () => Promise.reject(new Error('502')),
+      'Continue with 5 more steps',
+    ],
   ])('offers %s once it has read what the user may grant', async (_case, allowance, button) => {
     const { source, sink } = fakeSource();
     const read = vi.fn(allowance);
@@ -64,9 +72,9 @@ describe('AgentChat', () => {
     const wire = new Wire();
     for (const envelope of [wire.started(), wire.user('hi'), wire.stepDone(1), wire.limit()])
       sink().envelope(envelope);
-    if (button === null) await screen.findByText(/an operator has to raise the limit/);
+    if (button === null) await screen.findByText(/ask an operator for more/);
     else await screen.findByRole('button', { name: button });
-    expect(screen.queryAllByRole('button', { name: /Grant/ })).toHaveLength(button ? 1 : 0);
+    expect(screen.queryAllByRole('button', { name: /Continue with/ })).toHaveLength(button ? 1 : 0);
     expect(read).toHaveBeenCalledOnce();
   });
 

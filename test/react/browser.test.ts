@@ -220,9 +220,9 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       bring(wire.stepDone(2, true), wire.limit());
     });
     await page.getByText('The limit of steps was reached').first().waitFor();
-    await page.getByText('It would go on with 5 more steps.').waitFor();
+    await page.getByText('To continue, add 5 steps.').waitFor();
     await look('stopped');
-    const grant = page.getByRole('button', { name: 'Grant 5 steps' });
+    const grant = page.getByRole('button', { name: 'Continue with 5 more steps' });
     await grant.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Going on…' }).waitFor();
@@ -247,7 +247,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       );
       window.stage.refuse = true;
     });
-    await page.getByRole('button', { name: 'Grant 3 retries' }).click();
+    await page.getByRole('button', { name: 'Continue with 3 more retries' }).click();
     await page.getByText('That did not work: the server answered 503').waitFor();
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('Try the other source');

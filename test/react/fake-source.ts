@@ -142,7 +142,7 @@ export class Wire {
       stop_message: 'The limit of steps was reached: 5 of 5 steps, and a tool result is unread.',
       resolved_by: 'StepsLimit',
       remedy: {
-        text: 'grant more steps with resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
+        text: 'call resume(state, { grant: { steps: 5 } }), or raise the limit with withMaxSteps(...).',
         option: 'withMaxSteps(...)',
         grant: { steps: 5 },
       },

@@ -163,10 +163,10 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     fireEvent.change(within(card).getByRole('textbox'), { target: { value: '{ "id": 8 }' } });
     fireEvent.click(within(card).getByText('Approve with changes'));
 
-    const grant = await screen.findByRole('button', { name: 'Grant 3 steps' });
+    const grant = await screen.findByRole('button', { name: 'Continue with 3 more steps' });
     expect(it.remove.calls).toEqual([{ id: 8 }]);
     expect(calls()).toEqual(['look done', 'remove done', 'look done']);
-    expect(screen.getByText('It would go on with 3 more steps.')).toBeTruthy();
+    expect(screen.getByText('To continue, add 3 steps.')).toBeTruthy();
     expect(screen.queryByRole('region', { name: 'Run remove?' })).toBeNull();
     fireEvent.click(grant);
 
@@ -213,7 +213,7 @@ describe.each(wires)('a whole session over %s', (_wire, sourceOf) => {
     expect(screen.getByText('Tidy up')).toBeTruthy();
     expect(calls()).toEqual(['look done', 'remove waiting']);
     await act(() => session.deny('t0s1c0', 'not this one'));
-    await screen.findByRole('button', { name: 'Grant 3 steps' });
+    await screen.findByRole('button', { name: 'Continue with 3 more steps' });
     expect(it.remove.calls).toEqual([]);
     expect(calls()[1]).toBe('remove error');
   });

@@ -21,10 +21,10 @@ describe('StopExplanation', () => {
     expect(box.textContent).toContain(
       'The limit of steps was reached: 5 of 5 steps, and a tool result is unread.',
     );
-    expect(box.textContent).toContain('It would go on with 5 more steps.');
+    expect(box.textContent).toContain('To continue, add 5 steps.');
     expect(box.textContent).toContain('withMaxSteps(...)');
     expect(await seriousInDocument()).toEqual([]);
-    await userEvent.click(screen.getByRole('button', { name: 'Grant 5 steps' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Continue with 5 more steps' }));
     expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 5 });
   });
 
@@ -34,7 +34,7 @@ describe('StopExplanation', () => {
     render(
       <StopExplanation stop={limit} action={null} allowance={allowance} onResume={onResume} />,
     );
-    await userEvent.click(screen.getByRole('button', { name: 'Grant 2 steps' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Continue with 2 more steps' }));
     expect(onResume).toHaveBeenCalledExactlyOnceWith({ steps: 2 });
   });
 
@@ -43,7 +43,7 @@ describe('StopExplanation', () => {
     render(<StopExplanation stop={limit} action={null} allowance={allowance} onResume={vi.fn()} />);
     expect(screen.queryByRole('button')).toBeNull();
     expect(screen.getByRole('region').textContent).toContain(
-      'To continue, an operator has to raise the limit.',
+      'To continue, ask an operator for more, or send a new message.',
     );
   });
 
@@ -51,38 +51,43 @@ describe('StopExplanation', () => {
     [
       'tokens',
       { remedy: { text: 't', grant: { tokens: 20_000 } } },
-      'Grant 20,000 tokens',
-      '20,000 more tokens',
+      'Continue with 20,000 more tokens',
+      'To continue, add 20,000 tokens.',
     ],
-    ['money', { remedy: { text: 't', grant: { cost: 0.05 } } }, 'Grant $0.05', '$0.05 more'],
+    [
+      'money',
+      { remedy: { text: 't', grant: { cost: 0.05 } } },
+      'Continue with $0.05 more',
+      'add $0.05.',
+    ],
     [
       'one retry',
       { remedy: { text: 't', grant: { retries: 1 } } },
-      'Grant 1 retry',
-      '1 more retry',
+      'Continue with 1 more retry',
+      'To continue, try again.',
     ],
     [
       'two kinds',
       { remedy: { text: 't', grant: { steps: 1, seconds: 60 } } },
-      'Grant 1 step and 60 seconds',
-      '1 more step and 60 more seconds',
+      'Continue with 1 more step and 60 more seconds',
+      'To continue, add 1 step and 60 seconds.',
     ],
     [
       'no grant',
       { remedy: { text: 'raise the limit with withSessionSteps(9).' } },
       null,
-      'Raise the limit with withSessionSteps(9).',
+      'To continue: raise the limit with withSessionSteps(9).',
     ],
     [
       'a pause',
       { status: 'paused', stop_reason: null, remedy: { text: 'resume the session.' } },
       'Resume',
-      'Resume the session.',
+      'To continue: resume the session.',
     ],
     [
       'an error',
       { status: 'failed', stop_message: 'An error ended the run.', error_message: 'tool: boom' },
-      'Grant 5 steps',
+      'Continue with 5 more steps',
       'tool: boom',
     ],
     [

@@ -46,7 +46,7 @@ describe('grants over HTTP', () => {
     const detail = await ask('GET /api/sessions/s');
     expect(detail.body).toMatchObject({
       allowance: { left: { steps: 2 }, grant: { steps: 2 } },
-      stop: { action: { kind: 'grant', grant: { steps: 2 }, label: 'Grant 2 steps' } },
+      stop: { action: { kind: 'grant', grant: { steps: 2 }, label: 'Continue with 2 more steps' } },
     });
     const trace = await ask('GET /api/sessions/s/trace');
     expect(trace.body.stop.action).toEqual(detail.body.stop.action);

@@ -29,7 +29,7 @@ describe('the agent in the terminal', () => {
     expect(printed).toContain('  … read_file {"file":"a.txt"}\n  ✓ read_file in ');
     expect(printed).toContain('\na.txt says: words of a.txt\n');
     expect(printed).toContain('  ✗ read_file: ');
-    expect(printed.match(/Completed, says ToolCallPresenceCheck/g)).toHaveLength(3);
+    expect(printed.match(/Completed \(ToolCallPresenceCheck\)/g)).toHaveLength(3);
     expect(left).toEqual(names);
   });
 

@@ -37,7 +37,7 @@ describe('the approval overnight', () => {
     const done = await morning(callId, changed);
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect(done.stdout).toContain('is completed: Settled: ');
-    expect(done.stdout).toContain('Completed, says ToolCallPresenceCheck');
+    expect(done.stdout).toContain('Completed (ToolCallPresenceCheck)');
 
     const again = await morning(callId, changed);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`No call ${callId}`)]);

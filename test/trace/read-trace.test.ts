@@ -95,7 +95,7 @@ describe('a trace of a real session in SQLite', () => {
       status: 'paused',
       pauses: [{ step: 3, kind: 'approval', durationMs: null }],
       totals: { steps: { used: 2, limit: 3 } },
-      stop: { lead: 'Waiting because', because: 'remove needs your approval', action: null },
+      stop: { lead: 'Waiting because', because: 'remove needs approval', action: null },
     });
     expect(waits.steps.map(({ type }) => type)).toEqual(['tool_calls', 'tool_calls', 'waiting']);
     expect(waits.steps[1]?.bars[1]).toMatchObject({ state: 'ok', retry: { number: 1, limit: 2 } });
@@ -110,8 +110,8 @@ describe('a trace of a real session in SQLite', () => {
       hasEarlier: false,
       grants: {},
       stop: {
-        because: 'it used all 3 of its 3 steps while a tool result was still unread',
-        action: { label: 'Grant 3 steps' },
+        because: 'it used 3 of 3 steps before the model read a tool result',
+        action: { label: 'Continue with 3 more steps' },
       },
       totals: {
         steps: { used: 3, limit: 3 },

@@ -41,13 +41,13 @@ export function sentence(state: AgentState, more: Partial<StopFacts> = {}): Sent
     outcome: JSON.parse(JSON.stringify(lastContinuationOutcome)),
     pause: state.pause,
     pendingApprovals: state.pendingApprovals,
-    step: state.stepCount,
     ...more,
   });
   if (!said) throw new Error('nothing to say');
-  const { lead, because, goOnIf, note, action } = said;
+  const { lead, because, note, action, explanation } = said;
+  if (explanation.headline !== `${lead} ${because}.`) throw new Error('the parts differ');
   return {
-    text: `${lead} ${because}${goOnIf === null ? '' : ` — it would go on if ${goOnIf}`}.`,
+    text: [explanation.headline, explanation.actions[0]?.text ?? ''].filter(Boolean).join(' '),
     note,
     button: action?.label ?? null,
     grant: action?.kind === 'grant' ? action.grant : (action?.kind ?? null),

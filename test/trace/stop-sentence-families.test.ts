@@ -22,17 +22,17 @@ describe('the sentence of a stop names who has spent it', () => {
     [
       'tokens',
       (b) => b.withMaxTokens(2400),
-      'Stopped because it used all 2,400 of its 2,400 tokens, 2,100 of them by researcher — it would go on if it had 2,400 more tokens.',
+      'Stopped because it used 2,400 of 2,400 tokens, 2,100 of them by researcher. To continue, add 3,600 tokens.',
     ],
     [
       'cost',
       (b) => b.withMaxCost(0.5),
-      'Stopped because it spent $0.60 of its $0.50, $0.50 of it by researcher — it would go on if it could spend $0.60 more.',
+      'Stopped because it spent $0.60 of $0.50, $0.50 of it by researcher. To continue, add $1.00.',
     ],
     [
       'steps',
       (b) => b.withMaxFamilySteps(4),
-      'Stopped because it and its agents used all 4 of their 4 steps, 3 of them by researcher, while a tool result was still unread — it would go on if it had 4 more steps.',
+      'Stopped because it and its agents used 4 of 4 steps, 3 of them by researcher, before the model read a tool result. To continue, add 4 steps.',
     ],
   ])('%s', async (_case, limit, expected) => {
     expect(sentence(await run(limit)).text).toBe(expected);
@@ -53,15 +53,17 @@ describe('the sentence of a stop names who has spent it', () => {
       },
     });
     expect(stopSentence({ status: 'stopped', outcome })).toMatchObject({
-      because:
-        'support and its agents used all 2,400 of their 2,400 tokens, 2,100 of them by researcher',
-      action: { kind: 'message' },
+      because: 'support and its agents used 2,400 of 2,400 tokens, 2,100 of them by researcher',
+      action: null,
+      explanation: {
+        actions: [{ kind: 'change', text: 'To continue, raise the limit of support.' }],
+      },
     });
     expect(
       (outcome as AgentState['lastContinuationOutcome'])?.explain().split('\n').slice(0, 2),
     ).toEqual([
       'Stopped (token_limit) by TokenUsageLimit: the limit of "support" for all its agents: 2400 of 2400 tokens used while work is still pending, 2100 of them by researcher.',
-      'To go on: grant more tokens to "support", or raise the limit of "support" with withMaxTokens(...).',
+      'To continue: grant more tokens to "support", or raise the limit of "support" with withMaxTokens(...).',
     ]);
   });
 
@@ -86,7 +88,7 @@ describe('the sentence of a stop names who has spent it', () => {
       evaluations: [evaluation],
     };
     expect(stopSentence({ status: 'stopped', outcome })?.because).toBe(
-      'it used all 5 of its 5 tokens, 2 of them by b',
+      'it used 5 of 5 tokens, 2 of them by b',
     );
   });
 });

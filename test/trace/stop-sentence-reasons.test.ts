@@ -23,20 +23,25 @@ const table: readonly Row[] = [
     'completed',
     () => with_(toolCall('search'), final('Hi.')).build().run('go'),
     {
-      text: 'Finished because the model answered and asked for no more tools.',
+      text: 'Finished because the model answered and called no more tools.',
       note: null,
       button: null,
       grant: null,
     },
   ],
   [
-    'completed by another voice: as it was recorded',
+    'completed by a tool',
     () =>
       with_(toolCall('search'))
         .addContinuationCriteria(toolCalledCheck('search'))
         .build()
         .run('go'),
-    { text: 'Finished because the tool search was called.', note: null, button: null, grant: null },
+    {
+      text: 'Finished because search has run.',
+      note: null,
+      button: null,
+      grant: null,
+    },
   ],
   [
     'steps_limit',
@@ -46,9 +51,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used all 5 of its 5 steps while a tool result was still unread — it would go on if it had 5 more steps.',
+      text: 'Stopped because it used 5 of 5 steps before the model read a tool result. To continue, add 5 steps.',
       note: null,
-      button: 'Grant 5 steps',
+      button: 'Continue with 5 more steps',
       grant: { steps: 5 },
     },
   ],
@@ -61,9 +66,9 @@ const table: readonly Row[] = [
       return agent.resume(await agent.run('go'), { grant: { steps: 1 } });
     },
     {
-      text: 'Stopped because it used all 3 of its 3 steps while a tool result was still unread — it would go on if it had 2 more steps.',
+      text: 'Stopped because it used 3 of 3 steps (2 + 1 granted) before the model read a tool result. To continue, add 2 steps.',
       note: null,
-      button: 'Grant 2 steps',
+      button: 'Continue with 2 more steps',
       grant: { steps: 2 },
     },
   ],
@@ -75,9 +80,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used its only step while 2 tool results were still unread — it would go on if it had 1 more step.',
+      text: 'Stopped because it used 1 of 1 step before the model read 2 tool results. To continue, add 1 step.',
       note: null,
-      button: 'Grant 1 step',
+      button: 'Continue with 1 more step',
       grant: { steps: 1 },
     },
   ],
@@ -90,9 +95,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used all 2 of its 2 steps — it would go on if it had 2 more steps.',
+      text: 'Stopped because it used 2 of 2 steps. To continue, add 2 steps.',
       note: 'It answered with what it had.',
-      button: 'Grant 2 steps',
+      button: 'Continue with 2 more steps',
       grant: { steps: 2 },
     },
   ],
@@ -104,14 +109,14 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because this session used all 3 of its 3 steps while a tool result was still unread — it would go on if sessionStepsLimit(...) were raised and you sent a new message.',
+      text: 'Stopped because this conversation used 3 of 3 steps before the model read a tool result. To continue, start a new conversation.',
       note: null,
       button: null,
       grant: null,
     },
   ],
   [
-    'steps_limit of the execution and of the session: no grant lifts both',
+    'steps_limit of the execution and of the session: no grant is offered',
     () =>
       with_(...endless(3))
         .withMaxSteps(3)
@@ -119,8 +124,8 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used all 3 of its 3 steps while a tool result was still unread — it would go on if sessionStepsLimit(...) were raised and you sent a new message.',
-      note: null,
+      text: 'Stopped because it used 3 of 3 steps before the model read a tool result. To continue, start a new conversation.',
+      note: 'This conversation also used 3 of 3 steps.',
       button: null,
       grant: null,
     },
@@ -133,10 +138,10 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used 40,212 of its 40,000 tokens — it would go on if it had 40,212 more tokens.',
+      text: 'Stopped because it used 40,212 of 40,000 tokens. To continue, add 60,530 tokens.',
       note: null,
-      button: 'Grant 40,212 tokens',
-      grant: { tokens: 40_212 },
+      button: 'Continue with 60,530 more tokens',
+      grant: { tokens: 60530 },
     },
   ],
   [
@@ -147,7 +152,7 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because this session used 501 of its 500 tokens — it would go on if sessionTokenUsageLimit(...) were raised and you sent a new message.',
+      text: 'Stopped because this conversation used 501 of 500 tokens. To continue, start a new conversation.',
       note: null,
       button: null,
       grant: null,
@@ -168,10 +173,10 @@ const table: readonly Row[] = [
       return run;
     },
     {
-      text: 'Stopped because it worked for 60 of its 60 seconds — it would go on if it had 60 more seconds.',
+      text: 'Stopped because it worked for 60 of 60 seconds. To continue, add 90 seconds.',
       note: null,
-      button: 'Grant 60 s',
-      grant: { seconds: 60 },
+      button: 'Continue with 90 more seconds',
+      grant: { seconds: 90 },
     },
   ],
   [
@@ -182,9 +187,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Failed because enrich failed 4 times in a row (timeout) and all 3 retries are used — it would go on if it had 3 more retries.',
-      note: null,
-      button: 'Grant 3 retries',
+      text: 'Failed because enrich did not finish in time, 4 times in a row, and all 3 retries are used. To continue, try again up to 3 times.',
+      note: 'The error was: Tool "enrich" took longer than its 5 ms.',
+      button: 'Continue with 3 more retries',
       grant: { retries: 3 },
     },
   ],
@@ -196,9 +201,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Failed because the model call failed twice in a row (rate limit) and its only retry is used — it would go on if it had 1 more retry.',
-      note: null,
-      button: 'Grant 1 retry',
+      text: 'Failed because the model call failed, twice in a row, and its only retry is used. To continue, try again.',
+      note: 'The error was: scripted error.',
+      button: 'Continue with 1 more retry',
       grant: { retries: 1 },
     },
   ],
@@ -206,9 +211,9 @@ const table: readonly Row[] = [
     'error, by the default policy',
     () => with_(toolCall('create_lead')).build().run('go'),
     {
-      text: 'Failed because create_lead failed (tool: no lead) and the policy stops on tool errors — it would go on if it could try once more.',
-      note: 'Such errors are retried with withErrorPolicy(ErrorPolicy.retryToolErrors(3)).',
-      button: 'Grant 1 retry',
+      text: 'Failed because create_lead failed, and this assistant stops on tool errors. To continue, try again.',
+      note: 'The error was: no lead.',
+      button: 'Continue with 1 more retry',
       grant: { retries: 1 },
     },
   ],
@@ -219,9 +224,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Failed because model error (scripted error), and the policy stops on model errors — it would go on if it could try once more.',
-      note: 'Such errors are retried with withErrorPolicy(ErrorPolicy.retryAll()).',
-      button: 'Grant 1 retry',
+      text: 'Failed because the model call failed, and this assistant stops on model errors. To continue, try again.',
+      note: 'The error was: scripted error.',
+      button: 'Continue with 1 more retry',
       grant: { retries: 1 },
     },
   ],
@@ -232,9 +237,9 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because the model cut its answer at the length limit — it would go on if it had 1 more step to finish the sentence.',
+      text: 'Stopped because the answer reached the length limit of the model. To continue, add 1 step.',
       note: null,
-      button: 'Grant 1 step',
+      button: 'Continue with 1 more step',
       grant: { steps: 1 },
     },
   ],
@@ -245,10 +250,10 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because the content filter of the provider cut the answer — it would go on if it had 1 more step.',
+      text: 'Stopped because the content filter of the model provider cut the answer. To continue, ask for something else, or in other words.',
       note: null,
-      button: 'Grant 1 step',
-      grant: { steps: 1 },
+      button: 'New message',
+      grant: 'message',
     },
   ],
   [
@@ -259,10 +264,10 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it spent $0.1004 of its $0.10 — it would go on if it could spend $0.1004 more.',
+      text: 'Stopped because it spent $0.1004 of $0.10. To continue, add $0.151.',
       note: null,
-      button: 'Grant $0.1004',
-      grant: { cost: 0.1004 },
+      button: 'Continue with $0.151 more',
+      grant: { cost: 0.151 },
     },
   ],
   [
@@ -274,10 +279,10 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because it used its only step while a tool result was still unread — it would go on if it had 1 more step and could spend $0.10 more.',
-      note: null,
-      button: 'Grant 1 step and $0.10',
-      grant: { steps: 1, cost: 0.1 },
+      text: 'Stopped because it used 1 of 1 step before the model read a tool result. To continue, add 1 step and $0.15.',
+      note: 'It also spent $0.10 of $0.10.',
+      button: 'Continue with 1 more step and $0.15 more',
+      grant: { steps: 1, cost: 0.15 },
     },
   ],
   [
@@ -288,7 +293,7 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because this session spent $2.50 of its $2.00 — it would go on if sessionCostLimit(...) were raised and you sent a new message.',
+      text: 'Stopped because this conversation spent $2.50 of $2.00. To continue, start a new conversation.',
       note: null,
       button: null,
       grant: null,
@@ -302,14 +307,14 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because search gave the same result 3 times in a row — it would go on if you sent a new message; no grant lifts this guard.',
+      text: 'Stopped because search gave the same result 3 times in a row. To continue, send a new message that says what to do instead.',
       note: null,
       button: 'New message',
       grant: 'message',
     },
   ],
   [
-    'guard of the user: as it was recorded',
+    'guard of your own',
     () =>
       with_(toolCall('search'))
         .addContinuationCriteria({
@@ -328,8 +333,8 @@ const table: readonly Row[] = [
         .build()
         .run('go'),
     {
-      text: 'Stopped because the office is closed — it would go on if you sent a new message; no grant lifts this guard.',
-      note: 'To go on: come back at nine.',
+      text: 'Stopped because a rule of this assistant ended it. To continue, send a new message.',
+      note: 'The rule says: the office is closed.',
       button: 'New message',
       grant: 'message',
     },
@@ -341,9 +346,9 @@ const table: readonly Row[] = [
       return agent.stop(await agent.nextStep('go'));
     },
     {
-      text: 'Stopped because you stopped it at step 1 — it would go on if it had 1 more step.',
+      text: 'Stopped because a stop was requested. To continue, add 1 step.',
       note: null,
-      button: 'Grant 1 step',
+      button: 'Continue with 1 more step',
       grant: { steps: 1 },
     },
   ],

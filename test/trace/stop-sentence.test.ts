@@ -1,13 +1,13 @@
 import { ContinuationOutcome } from 'onward';
 import { ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { stopSentence, wentOnBecause } from '../../src/trace/index.ts';
+import { continuedBecause, stopSentence } from '../../src/trace/index.ts';
 import { sentence, with_ } from './sentences.ts';
 
 const { toolCall, final } = ScenarioStep;
 
 describe('the stop sentence', () => {
-  it('says in words what was recorded only where the numbers are there', () => {
+  it('quotes a reason whose record has no numbers', () => {
     const voice = { criterion: 'StepsLimit', decision: 'forbid', reason: 'enough.' } as const;
     const outcome = {
       decision: 'forbid',
@@ -16,16 +16,16 @@ describe('the stop sentence', () => {
       stopReason: 'steps_limit',
       evaluations: [{ ...voice, context: {}, stopReason: 'steps_limit' }],
     } as const;
-    expect(stopSentence({ status: 'stopped', outcome })).toEqual({
+    expect(stopSentence({ status: 'stopped', outcome })).toMatchObject({
       lead: 'Stopped because',
-      because: 'enough',
+      because: 'a rule of this assistant ended it',
       goOnIf: 'you sent a new message',
-      note: null,
+      note: 'The rule says: enough.',
       action: { kind: 'message', label: 'New message' },
     });
   });
 
-  it('two voices that count the same thing get what is enough for both', () => {
+  it('grants what is enough for two limits that count the same', () => {
     const forbids = (criterion: string, seconds: number) => ({
       criterion,
       decision: 'forbid' as const,
@@ -40,7 +40,7 @@ describe('the stop sentence', () => {
     ]);
     expect(stopSentence({ status: 'stopped', outcome })).toMatchObject({
       goOnIf: 'it had 90 more seconds',
-      action: { grant: { seconds: 90 }, label: 'Grant 90 s' },
+      action: { grant: { seconds: 90 }, label: 'Continue with 90 more seconds' },
     });
   });
 
@@ -56,16 +56,16 @@ describe('the stop sentence', () => {
         status: 'paused',
         outcome: null,
         pause,
-        pendingApprovals: tools.map((tool) => ({ tool })),
+        pendingApprovals: tools.map((tool, i) => ({ tool, callId: `c${i}` })),
       });
     expect(waitingFor('delete_lead')).toMatchObject({
       lead: 'Waiting because',
-      because: 'delete_lead needs your approval',
+      because: 'delete_lead needs approval',
       goOnIf: 'you approved or denied it',
       action: null,
     });
     expect(waitingFor('delete_lead', 'mail', 'mail')).toMatchObject({
-      because: '3 calls need your approval: delete_lead, mail',
+      because: '3 calls need approval: delete_lead, mail',
       goOnIf: 'you approved or denied each of them',
       action: null,
     });
@@ -74,9 +74,9 @@ describe('the stop sentence', () => {
   it.each([
     [{ kind: 'requested' as const, reason: 'on request' }, 'it was paused on request'],
     [{ kind: 'requested' as const, reason: 'lunch.' }, 'it was paused: lunch'],
-    [{ kind: 'fork' as const }, 'this is a copy that nobody has resumed yet'],
+    [{ kind: 'fork' as const }, 'this fork has not been resumed'],
   ])('paused by %j', (pause, because) => {
-    expect(stopSentence({ status: 'paused', outcome: null, pause })).toEqual({
+    expect(stopSentence({ status: 'paused', outcome: null, pause })).toMatchObject({
       lead: 'Waiting because',
       because,
       goOnIf: 'you resumed it',
@@ -85,17 +85,18 @@ describe('the stop sentence', () => {
     });
   });
 
-  it('tells the error where there is no verdict', () => {
+  it('quotes the error where there is no outcome', () => {
     const error = { message: 'the store is gone.' };
     const said = stopSentence({ status: 'failed', outcome: null, error });
     expect(said).toMatchObject({
       lead: 'Failed because',
-      because: 'the store is gone',
+      because: 'an error ended it',
+      note: 'the store is gone.',
       action: null,
     });
   });
 
-  it('what to do is no part of the sentence', () => {
+  it('says what to fix where a session could not be worked on', () => {
     const reason = 'The driver needs a package. Run: npm install openai';
     const voice = {
       criterion: 'SessionRuntime',
@@ -103,29 +104,32 @@ describe('the stop sentence', () => {
       reason,
       stopReason: 'error',
       context: {},
-      remedy: { text: 'mend the cause, then send a new message.' },
+      remedy: { text: 'fix the cause, then send a new message.' },
     } as const;
     const outcome = ContinuationOutcome.resolve([voice]).toJSON();
     expect(stopSentence({ status: 'failed', outcome })).toMatchObject({
-      because: 'the driver needs a package',
-      goOnIf: 'you sent a new message',
-      note: 'Run: npm install openai. To go on: mend the cause, then send a new message.',
+      because: 'the work on this conversation failed',
+      goOnIf: 'the cause were removed',
+      note: 'The error was: The driver needs a package. Run: npm install openai.',
+      explanation: {
+        actions: [{ kind: 'change', developerText: 'fix the cause, then send a new message.' }],
+      },
     });
   });
 
-  it('an error is told as it was recorded where its record is not at hand', async () => {
+  it('explains an error from the outcome alone', async () => {
     const state = await with_(toolCall('create_lead')).build().run('go');
     expect(sentence(state).text).toBe(
-      'Failed because tool error in create_lead (no lead), and the policy stops on tool errors — it would go on if it could try once more.',
+      'Failed because create_lead failed, and this assistant stops on tool errors. To continue, try again.',
     );
   });
 
-  it('going on has a sentence of its own', async () => {
+  it('explains why a run continued', async () => {
     const state = await with_(toolCall('search'), final('x')).build().run('go');
     const [first, second] = state.steps.toJSON().map(({ outcome }) => outcome!);
-    expect(wentOnBecause(first!)).toBe(
-      'Went on because the model called search, requested by ToolCallPresenceCheck',
+    expect(continuedBecause(first!)).toBe(
+      'Continued because the model called search, requested by ToolCallPresenceCheck',
     );
-    expect(wentOnBecause(second!)).toBeNull();
+    expect(continuedBecause(second!)).toBeNull();
   });
 });

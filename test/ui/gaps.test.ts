@@ -148,12 +148,7 @@ describe('executions', () => {
     const late = first.status('stopped', { stop_reason: 'guard', stop_message: 'Enough.' });
     const second = new Wire('x2', first.time + 5).begin('Two');
     const state = reduceAll([...first.all.filter((e) => e !== late), ...second.all, late]);
-    expect(show(state)).toEqual([
-      'user: One',
-      'status: Stopped by a rule. Enough.',
-      'user: Two',
-      'status: Thinking…',
-    ]);
+    expect(show(state)).toEqual(['user: One', 'status: Enough.', 'user: Two', 'status: Thinking…']);
     expect(state).toMatchObject({ executionId: 'x2', status: 'processing', stop: null, gap: null });
   });
 

@@ -124,7 +124,11 @@ describe('real runs on a screen', () => {
     expect(line?.content).toContain('withMaxSteps(...)');
     const alone = envelopes.filter(({ type }) => type === 'agent.status').slice(-1);
     expect(show(reduceAll(alone))).toEqual([`status: ${line?.content}`]);
-    expect(state.stop && stopText(state.stop).title).toBe('Stopped at the step limit');
+    expect(state.stop && stopText(state.stop)).toEqual({
+      title: 'Stopped because it used 3 of 3 steps before the model read a tool result.',
+      reason: '',
+      remedy: 'To continue, add 3 steps. Option: withMaxSteps(...).',
+    });
     const calls = show(state).filter((shown) => shown.startsWith('assistant'));
     expect(calls).toHaveLength(_name === 'minimal' ? 0 : 3);
   });

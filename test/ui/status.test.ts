@@ -49,8 +49,8 @@ describe('what goes on, and why it stands still', () => {
     });
     const state = reduceAll(wire.all);
     expect(lines(state)).toEqual([
-      'continuation: Stopped at the step limit. The limit of steps was reached: 5 of 5 steps used. ' +
-        'To go on: Raise the limit with withMaxSteps(...).',
+      'continuation: The limit of steps was reached: 5 of 5 steps used. ' +
+        'To continue: raise the limit with withMaxSteps(...).',
     ]);
     expect(state.messages[0]?.metadata.continuation).toEqual({
       should_continue: false,
@@ -70,10 +70,7 @@ describe('what goes on, and why it stands still', () => {
     });
     const second = new Wire('x2', first.time).begin('Again');
     const state = reduceAll([...first.all, ...second.all]);
-    expect(lines(state)).toEqual([
-      'error: Failed. An error ended the run: no key.',
-      'thinking: Thinking…',
-    ]);
+    expect(lines(state)).toEqual(['error: An error ended the run: no key.', 'thinking: Thinking…']);
     expect(state).toMatchObject({ status: 'processing', stop: null, executionId: 'x2' });
   });
 

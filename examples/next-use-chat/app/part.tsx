@@ -13,7 +13,7 @@ export function Part({ part, onAnswer }: PartProps): ReactElement | null {
   if (part.type === 'data-onward-stop' && part.data.status !== 'completed')
     return (
       <p role="status">
-        {part.data.message} {part.data.remedy && `To continue: ${part.data.remedy.text}`}
+        {part.data.message} {part.data.explanation?.actions[0]?.text}
       </p>
     );
   if (!isToolUIPart(part)) return null;

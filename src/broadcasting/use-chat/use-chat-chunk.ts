@@ -1,5 +1,6 @@
 import type { BroadcastStatus } from '../../agent/agent-status.ts';
 import type { Remedy } from '../../continuation/evaluation.ts';
+import type { WireExplanation } from '../envelope.ts';
 import type { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonObject } from '../../json.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
@@ -12,6 +13,8 @@ export type OnwardStop = {
   readonly resolved_by: string | null;
   readonly remedy: Remedy | null;
   readonly step_count: number;
+  /** Absent from earlier releases. */
+  readonly explanation?: WireExplanation;
 };
 
 export type OnwardStatus = { readonly status: BroadcastStatus; readonly step_count: number };

@@ -1,7 +1,7 @@
 import { statusFacts } from '../../agent/agent-status.ts';
 import type { AgentEvent, EventOf } from '../../events/agent-event.ts';
 import type { FinishReason } from '../../inference/inference-driver.ts';
-import { pausePayload, stopMessage } from '../stop-message.ts';
+import { pausePayload, stopTexts } from '../stop-message.ts';
 import type {
   OnwardMetadata,
   OnwardStop,
@@ -35,7 +35,7 @@ export function endingOf(event: LastWord, lastFinish: FinishReason | null): Endi
 
 function pauseOf(event: EventOf<'AgentPaused'>): Ending {
   const { executionId, stepCount, pendingApprovals } = event;
-  const { stop_message: message, remedy } = pausePayload(event);
+  const { stop_message: message, remedy, explanation } = pausePayload(event);
   const waits = pendingApprovals.length > 0;
   return {
     stop: {
@@ -45,6 +45,7 @@ function pauseOf(event: EventOf<'AgentPaused'>): Ending {
       resolved_by: null,
       remedy,
       step_count: stepCount,
+      explanation,
     },
     metadata: { executionId, status: 'paused', stepCount },
     closing: [{ type: 'finish', finishReason: waits ? 'tool-calls' : 'other' }],
@@ -56,7 +57,7 @@ function pauseOf(event: EventOf<'AgentPaused'>): Ending {
 function endOf(event: Ended, lastFinish: FinishReason | null): Ending {
   const { executionId, stopReason, stepCount, outcome, usage, cost } = event;
   const status = statusFacts(event.status, stopReason).broadcast;
-  const message = stopMessage(outcome, event.status);
+  const { stop_message: message, explanation } = stopTexts(outcome, event.status);
   return {
     stop: {
       status,
@@ -65,6 +66,7 @@ function endOf(event: Ended, lastFinish: FinishReason | null): Ending {
       resolved_by: outcome?.resolvedBy ?? null,
       remedy: outcome?.decisive?.remedy ?? null,
       step_count: stepCount,
+      explanation,
     },
     metadata: {
       executionId,

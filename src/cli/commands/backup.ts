@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { AgentError } from '../../errors/agent-error.ts';
 import type { SqliteStore } from '../../sessions/stores/sqlite/index.ts';
-import { counted, durationText } from '../../trace/number-text.ts';
+import { counted, durationText } from '../../number-text.ts';
 import { bytesText } from '../bytes-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import type { Project } from '../project.ts';

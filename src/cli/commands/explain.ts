@@ -6,7 +6,7 @@ import { findSession } from '../find-session.ts';
 import { oneLine, shortId } from '../format.ts';
 import { nextCommands } from '../next-commands.ts';
 import type { Project } from '../project.ts';
-import { stopLine } from '../run-ending.ts';
+import { changeLine, stopLine } from '../run-ending.ts';
 import {
   answerLines,
   stepTable,
@@ -130,7 +130,8 @@ function printStop(context: CliContext, session: Session, trace: Trace): void {
   if (!stop) return;
   print();
   print(paint('bold', stopLine(stop)));
-  if (stop.note !== null) print(`  ${oneLine(stop.note, 1_000)}`);
+  const change = changeLine(stop);
+  if (change !== null) print(`  ${change}`);
   // what can be done is about the newest execution alone
   if (trace.executionId !== session.executionId) return;
   for (const line of nextCommands(context, session, stop)) print(`  ${paint('cyan', line)}`);

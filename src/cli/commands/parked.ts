@@ -1,6 +1,6 @@
 import type { SessionRow } from '../../sessions/session-rows.ts';
 import { AgentError } from '../../errors/agent-error.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { ago, oneLine, shortId } from '../format.ts';
 import type { Project } from '../project.ts';

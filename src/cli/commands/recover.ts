@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../events/agent-event.ts';
 import type { SessionEvent } from '../../sessions/session-worker.ts';
 import type { SessionRow } from '../../sessions/session-rows.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { noteFailure, withProject, type CliContext } from '../cli-context.ts';
 import type { CliSignal } from '../cli-io.ts';
 import { exitCodeOfSignal } from '../exit-codes.ts';

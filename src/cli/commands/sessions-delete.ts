@@ -1,4 +1,4 @@
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
 import { oneLine, shortId } from '../format.ts';

@@ -2,7 +2,7 @@ import type { AgentStatus } from '../../agent/agent-status.ts';
 import { summaryOf } from '../../server/session-views.ts';
 import type { Session } from '../../sessions/session.ts';
 import { reasonText, searchSessions } from '../../trace/index.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { ago, oneLine, shortId } from '../format.ts';
 import type { Project } from '../project.ts';

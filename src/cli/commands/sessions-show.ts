@@ -2,7 +2,7 @@ import { statusFacts } from '../../agent/agent-status.ts';
 import { textOf } from '../../messages/content-part.ts';
 import type { MessageJSON } from '../../messages/message.ts';
 import { reasonText, stopSentenceOf } from '../../trace/index.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import { findSession } from '../find-session.ts';
 import { ago, argsSummary, costText, oneLine, shortId, askedText } from '../format.ts';

@@ -1,5 +1,5 @@
 import type { Dropped } from '../../sessions/session-store.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { olderThan } from '../age.ts';
 import { withProject, type CliContext } from '../cli-context.ts';
 import type { CliSignal } from '../cli-io.ts';

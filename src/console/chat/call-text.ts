@@ -5,7 +5,7 @@ import { isCut } from '../../ui/message-list.ts';
 import type { UiToolCall } from '../../ui/ui-message.ts';
 import type { GlyphName } from '../glyphs.tsx';
 import { callStatusOf, type CallKind } from './call-status.ts';
-import { counted, durationText } from '../../trace/number-text.ts';
+import { counted, durationText } from '../../number-text.ts';
 import type { CallItem } from './turn-items.ts';
 
 export type Tone = 'plain' | 'go' | 'warn' | 'bad';

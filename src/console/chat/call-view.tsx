@@ -5,7 +5,7 @@ import { Glyph } from '../glyphs.tsx';
 import { callStatusOf } from './call-status.ts';
 import { argsLine, callGlyph, callTag, triesOf, tryName, valueTag } from './call-text.ts';
 import { FailureLine } from './failure-line.tsx';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 import type { CallItem, Try } from './turn-items.ts';
 
 /** One call in one line, with its tries: open it for arguments and result. What failed is open by itself. */

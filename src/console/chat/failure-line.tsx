@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { Glyph } from '../glyphs.tsx';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 import { failureWords, type ModelFailure } from './trace-facts.ts';
 import { sentence } from '../../sentence.ts';
 

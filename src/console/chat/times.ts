@@ -1,4 +1,4 @@
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 import { clockText, dateText, daysBetween } from '../calendar.ts';
 
 /** "4 s", "2m 05s": for a number that changes while it is read. */

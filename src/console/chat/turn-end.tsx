@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import type { BroadcastStatus } from '../../agent/agent-status.ts';
 import type { SessionDetail } from '../../server/api.ts';
 import type { StopSentence, Trace } from '../../trace/trace.ts';
@@ -6,8 +6,7 @@ import type { UiStop } from '../../ui/ui-state.ts';
 import type { ChatViewProps } from '../contract.ts';
 import { Glyph } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
-import { durationText, moneyText } from '../../trace/number-text.ts';
-import { withoutFullStop } from '../../sentence.ts';
+import { durationText, moneyText } from '../../number-text.ts';
 
 export interface TurnEndProps extends Pick<
   ChatViewProps,
@@ -19,20 +18,19 @@ export interface TurnEndProps extends Pick<
   readonly onNewMessage: () => void;
 }
 
-/** Closes a turn: why it stands still, and what would let it go on. An end that is well is one quiet line. */
+/** Closes a turn: why it stopped and how to continue. A completed turn is one quiet line. */
 export function TurnEnd(props: TurnEndProps): ReactElement | null {
   const { status, trace, detail, stop } = props;
   const sentence = sentenceOf(props);
-  const isLate = useLate(sentence === null);
   const step = trace?.steps.at(-1)?.number ?? null;
   const link =
     step === null ? null : (
       <button type="button" className="chat-link" onClick={() => props.onOpenStep(step)}>
-        {`Every voice at step ${step}`}
+        {`All criteria at step ${step}`}
       </button>
     );
   if (status === 'completed') return <Completed {...props} link={link} />;
-  const shown = sentence ?? (isLate && stop ? ownSentence(stop) : null);
+  const shown = sentence ?? (stop ? liveSentence(stop) : null);
   // a grant stands in the conversation from the moment it is given
   if (!shown || props.grantState.kind === 'granted') return null;
   const outcome = trace?.outcome ?? detail?.outcome ?? null;
@@ -60,24 +58,17 @@ function sentenceOf({ trace, detail, status, executionId }: TurnEndProps): StopS
   return fits(detail) ? (detail?.stop ?? null) : null;
 }
 
-/** What the live stream said, for a server that cannot be asked. */
-const ownSentence = ({ stop_message, status }: UiStop): StopSentence => ({
-  lead: status === 'failed' ? 'Failed:' : status === 'paused' ? 'Waiting:' : 'Stopped:',
-  because: withoutFullStop(stop_message),
-  goOnIf: null,
-  note: null,
-  action: null,
-});
-
-/** True once something has been missing for a moment: what comes at once is worth the wait. */
-function useLate(isMissing: boolean): boolean {
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    if (!isMissing) return setLate(false);
-    const timer = setTimeout(() => setLate(true), 1_200);
-    return () => clearTimeout(timer);
-  }, [isMissing]);
-  return isLate;
+/** What the live stream said: the record that caps its grants may come later. */
+function liveSentence({ stop_message, explanation }: UiStop): StopSentence {
+  const { headline, detail } = explanation ?? { headline: stop_message, detail: '' };
+  return {
+    lead: '',
+    because: '',
+    goOnIf: null,
+    note: null,
+    action: null,
+    explanation: { headline, detail, decidedBy: null, stopReason: null, actions: [] },
+  };
 }
 
 function Completed(props: TurnEndProps & { readonly link: ReactElement | null }): ReactElement {

@@ -1,6 +1,6 @@
 import type { Axis, AxisTick } from './axis.ts';
 import { textWidth } from './text-width.ts';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 
 /** A word over the axis; `x` in pixels. */
 export interface AxisMark {

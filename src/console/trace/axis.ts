@@ -1,5 +1,5 @@
 import type { Trace, TracePause, TraceStep } from '../../trace/trace.ts';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 
 /** All places are shares of the width, 0 to 1. */
 export interface AxisTick {

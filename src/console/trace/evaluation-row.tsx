@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
-import { isCustomCriterion } from './built-in-criteria.ts';
+import { isCustomCriterion } from '../../continuation/built-in-criteria.ts';
 import { CodeName } from './code-name.tsx';
 import { MeterView } from './meter-view.tsx';
 import { meterOf, meterTexts, type Meter } from './limit-meter.ts';

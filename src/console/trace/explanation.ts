@@ -1,9 +1,9 @@
-import { explainOutcome } from '../../continuation/explain.ts';
+import { explanationText } from '../../continuation/explain.ts';
+import { explanationLine } from '../../continuation/explanation.ts';
 import type { Trace } from '../../trace/trace.ts';
-import { decisiveEvaluation } from '../../trace/evaluations.ts';
 import { factsOf } from './facts.ts';
 import type { TraceRow } from './trace-rows.ts';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 
 /** A step's account as plain text, for an issue or a chat. */
 export function explanationOf(trace: Trace, row: TraceRow): string {
@@ -17,12 +17,10 @@ export function explanationOf(trace: Trace, row: TraceRow): string {
     const facts = factsOf(step).map(({ text, code }) => (code ? `${text} ${code}` : text));
     lines.push([`Step ${row.number}`, durationText(step.durationMs), ...facts].join(' · '));
   } else lines.push('Before the first step');
-  if (outcome) lines.push(explainOutcome(outcome, decisiveEvaluation(outcome)));
+  if (outcome) lines.push(explanationText(outcome));
   else lines.push('No verdict yet.');
   if (row.isLast && trace.stop) {
-    const { lead, because, goOnIf, note } = trace.stop;
-    lines.push(`${lead} ${because}${goOnIf === null ? '' : `; it would go on if ${goOnIf}`}.`);
-    if (note !== null) lines.push(note);
+    lines.push(explanationLine(trace.stop.explanation));
   }
   return lines.join('\n');
 }

@@ -1,7 +1,7 @@
 import { own } from '../../json.ts';
 import { answerText } from '../../trace/answer-text.ts';
 import type { TraceStep } from '../../trace/trace.ts';
-import { counted, durationText } from '../../trace/number-text.ts';
+import { counted, durationText } from '../../number-text.ts';
 
 /** A short fact about a step; `code` is a word of the record. */
 export interface Fact {
@@ -37,9 +37,11 @@ export function factsOf(step: TraceStep): readonly Fact[] {
   return [...facts, ...notesOf(step.notes)];
 }
 
-/** What a voice quotes right below is not said twice. */
+/** What a criterion quotes right below is not said twice. */
 function problemText({ outcome }: TraceStep, error: string | null): string {
-  const isQuoted = error && outcome?.evaluations.some(({ reason }) => reason.includes(error));
+  const isQuoted = outcome?.evaluations.some(
+    ({ facts }) => facts?.kind === 'error' && facts.message === error,
+  );
   return error === null || isQuoted ? 'failed' : shortened(error);
 }
 

@@ -6,7 +6,7 @@ import { explanationOf } from './explanation.ts';
 import { factsOf, type Fact } from './facts.ts';
 import { EvaluationList } from './evaluation-list.tsx';
 import type { TraceRow } from './trace-rows.ts';
-import { counted } from '../../trace/number-text.ts';
+import { counted } from '../../number-text.ts';
 import { OutcomePanel } from './outcome-panel.tsx';
 
 interface InspectorProps {

@@ -1,7 +1,7 @@
 import type { TraceBar, TraceStep } from '../../trace/trace.ts';
 import type { Axis } from './axis.ts';
 import { textWidth } from './text-width.ts';
-import { durationText } from '../../trace/number-text.ts';
+import { durationText } from '../../number-text.ts';
 
 export type PieceKind = 'model' | 'tool' | 'failed' | 'running' | 'unused' | 'paused' | 'backoff';
 

@@ -1,6 +1,8 @@
 import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
+import type { LimitFacts } from '../../continuation/facts.ts';
+import { factsOf } from '../../continuation/facts-of.ts';
 import { own } from '../../json.ts';
-import { countText, exactMoneyText, moneyText } from '../../trace/number-text.ts';
+import { countText, exactMoneyText, moneyText } from '../../number-text.ts';
 import { secondsOfText } from './trace-format.ts';
 
 export type MeterUnit = 'count' | 'seconds' | 'money';
@@ -29,20 +31,23 @@ export function limitText(criterion: string, limit: number): string {
   return unit === 'seconds' ? secondsOfText(0, limit)[1] : countText(limit);
 }
 
-/** The numbers that a voice recorded; null for voices that count nothing. */
+/** The numbers that a criterion recorded; null for criteria that count nothing. */
 export function meterOf(evaluation: ContinuationEvaluation): Meter | null {
-  const { context, criterion } = evaluation;
-  if (criterion === 'ErrorPolicyCriterion') return retriesOf(evaluation);
-  const { used, limit } = context;
+  const facts = factsOf(evaluation);
+  if (evaluation.criterion === 'ErrorPolicyCriterion') return retriesOf(evaluation);
+  const { used, limit } = facts.kind === 'limit' ? facts : evaluation.context;
   if (typeof limit !== 'number' || !(limit > 0)) return null;
   if (used !== null && typeof used !== 'number') return null;
   return {
     used,
     limit,
-    unit: own(units, criterion) ?? 'count',
+    unit: facts.kind === 'limit' ? meterUnit(facts) : 'count',
     tone: used !== null && used >= limit ? 'full' : 'plain',
   };
 }
+
+const meterUnit = ({ unit }: LimitFacts): MeterUnit =>
+  unit === 'cost' ? 'money' : unit === 'seconds' ? 'seconds' : 'count';
 
 /** Every failure in a row uses a retry, and the one after the last has none left to use. */
 function retriesOf({ context, stopReason }: ContinuationEvaluation): Meter | null {

@@ -1,14 +1,13 @@
 import type { ReactElement } from 'react';
+import { explainOutcome } from '../../continuation/explain-outcome.ts';
 import type { ContinuationOutcomeJSON } from '../../continuation/outcome.ts';
-import { stopSentence } from '../../trace/stop-sentence.ts';
 import type { StopSentence, Trace } from '../../trace/trace.ts';
-import { decisiveEvaluation } from '../../trace/evaluations.ts';
 import type { TraceViewProps } from '../contract.ts';
 import { Glyph, type GlyphName } from '../glyphs.tsx';
 import { StopBanner } from '../stop-banner.tsx';
 import type { TraceRow } from './trace-rows.ts';
 
-/** What all the voices came to: the banner with its button where the run stands, a sentence elsewhere. */
+/** The outcome: the banner with its button at the last step, a sentence elsewhere. */
 export function OutcomePanel({
   row,
   view,
@@ -48,12 +47,12 @@ const answerable = (stop: StopSentence, status: Trace['status']): StopSentence =
     : stop;
 
 function Sentence({ outcome }: { readonly outcome: ContinuationOutcomeJSON }): ReactElement {
-  const why = decisiveEvaluation(outcome)?.reason ?? 'no criterion was asked';
+  const { headline } = explainOutcome(outcome);
   if (outcome.shouldContinue)
     return (
       <Said glyph="request" tone="went">
         <p>
-          <b>Went on because</b> {why}.
+          <b>{headline}</b>
         </p>
         <p className="banner-meta">
           <span>
@@ -63,13 +62,11 @@ function Sentence({ outcome }: { readonly outcome: ContinuationOutcomeJSON }): R
         </p>
       </Said>
     );
-  // it stands still no more: somebody has given what it lacked
-  const stop = stopSentence({ status: 'stopped', outcome });
+  // a grant has continued it
   return (
     <Said glyph="stopped" tone="neutral">
       <p>
-        <b>Stopped because</b> {stop?.because ?? why}. More was granted, and it went on with the
-        next step.
+        <b>{headline}</b> More was granted, and it continued with the next step.
       </p>
       <p className="banner-meta">
         <code>{outcome.stopReason}</code>

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
-import { counted, durationText } from '../../trace/number-text.ts';
+import { counted, durationText } from '../../number-text.ts';
 import { shareText } from './trace-format.ts';
 
 interface Part {

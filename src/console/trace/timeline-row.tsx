@@ -3,7 +3,7 @@ import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import type { Axis } from './axis.ts';
 import { Chart } from './chart.tsx';
 import { tagsOf, type TraceRow } from './trace-rows.ts';
-import { countText, durationText, moneyText } from '../../trace/number-text.ts';
+import { countText, durationText, moneyText } from '../../number-text.ts';
 
 export interface TimelineRowProps {
   readonly row: TraceRow;

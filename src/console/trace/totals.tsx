@@ -1,13 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Trace } from '../../trace/trace.ts';
 import { MeterView } from './meter-view.tsx';
-import {
-  counted,
-  countText,
-  durationText,
-  exactMoneyText,
-  moneyText,
-} from '../../trace/number-text.ts';
+import { counted, countText, durationText, exactMoneyText, moneyText } from '../../number-text.ts';
 import { meterTexts, type Meter, type MeterUnit } from './limit-meter.ts';
 
 /** What was used of what is allowed, and what was not counted. */

@@ -1,4 +1,4 @@
-import { durationText, secondsText } from '../../trace/number-text.ts';
+import { durationText, secondsText } from '../../number-text.ts';
 
 /** Seconds beside their limit: the unit stands once where both can share it. */
 export function secondsOfText(used: number, limit: number): readonly [string, string] {

@@ -4,7 +4,7 @@ import { statusGlyphs } from '../../react/glyph.tsx';
 import { Glyph } from '../glyphs.tsx';
 import { stacked, useMedia } from './use-media.ts';
 
-/** Where the ladder stands far below: why it stands still comes first, and leads there. */
+/** Where the criteria are far below: why it stopped comes first, and leads there. */
 export function WhyLine({
   trace,
   onOpen,
@@ -19,7 +19,7 @@ export function WhyLine({
     <button type="button" className="trace-why" data-status={status} onClick={onOpen}>
       <Glyph name={statusGlyphs[status]} size={14} />
       <span>
-        <b>{stop.lead}</b> {stop.because}
+        <b>{stop.explanation.headline}</b>
       </span>
       <Glyph name="expand" size={12} />
     </button>

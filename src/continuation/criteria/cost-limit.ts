@@ -9,6 +9,7 @@ export const costLimit = (maxCost: number): ContinuationCriterion =>
     stopReason: StopReason.GuardForbade,
     max: maxCost,
     unit: 'cost units',
+    measure: 'cost',
     option: 'withMaxCost(...)',
     grant: 'cost',
     used: (state) => state.execution.cost,
@@ -22,6 +23,8 @@ export const sessionCostLimit = (maxCost: number): ContinuationCriterion =>
     stopReason: StopReason.GuardForbade,
     max: maxCost,
     unit: 'cost units of the session',
+    measure: 'cost',
+    scope: 'session',
     option: 'sessionCostLimit(...)',
     used: (state) => state.info.cost,
   });

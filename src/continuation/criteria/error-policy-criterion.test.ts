@@ -124,16 +124,16 @@ describe('ErrorPolicyCriterion', () => {
     );
   });
 
-  it('a failed model call that no try can mend stops at once, with a text that says so', () => {
+  it('stops at once on a model error that is not retryable', () => {
     const step = failedCall({
       errors: [errorRecord({ type: 'model', code: 'refusal', message: 'no', retryable: false })],
     });
     expect(judge(ErrorPolicy.retryAll(), step)).toMatchObject({
       decision: 'forbid',
       stopReason: 'error',
-      reason: 'model error (no), which trying again cannot mend',
+      reason: 'model error (no), which is not retryable',
       remedy: {
-        text: 'mend the cause and resume(state, { grant: { retries: 1 } }), or send a new message.',
+        text: 'send a new message in other words, or call resume(state, { grant: { retries: 1 } }).',
         grant: { retries: 1 },
       },
     });

@@ -1,9 +1,11 @@
 import { isNoFailure, type ErrorContext } from '../../errors/error-context.ts';
 import { ErrorPolicy, type ErrorPolicyJSON } from '../../errors/error-policy.ts';
 import type { ErrorHandlingDecision } from '../../errors/error-type.ts';
+import { own } from '../../json.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import { agentErrorContextResolver, type ErrorContextResolver } from '../error-context-resolver.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
+import type { ErrorFacts } from '../facts.ts';
 import { stepToJudge, type RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
 
@@ -29,12 +31,14 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
           : (clean = noError(error, policy)).evaluation;
       const handling = isSettled(state) ? 'retry' : policy.evaluate(error);
       const context = numbers(error, handling, policy);
+      const facts = factsFor(error, handling, policy);
       if (handling !== 'stop')
         return {
           criterion: name,
           decision: 'allow',
           reason: goesOn(error, handling, policy),
           context,
+          facts,
         };
       const spent = policy.handlingOf(error) === 'retry';
       return {
@@ -44,12 +48,13 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
           spent
             ? `tried again ${error.consecutiveFailures - 1} of ${policy.maxRetries} times`
             : error.modelCall && !error.retryable
-              ? 'which trying again cannot mend'
+              ? 'which is not retryable'
               : `and the policy stops on ${words(error.type)} errors`
         }`,
         context,
         stopReason: spent ? StopReason.RetryLimitReached : StopReason.ErrorForbade,
         remedy: remedyFor(error, spent, configured),
+        facts: error.message === undefined ? facts : { ...facts, message: error.message },
       };
     },
   };
@@ -98,19 +103,53 @@ const numbers = (
   toolName: error.toolName ?? null,
 });
 
+const factsFor = (
+  error: ErrorContext,
+  handling: ErrorHandlingDecision,
+  { maxRetries, on }: ErrorPolicy,
+): ErrorFacts => {
+  const { type, modelCall, toolName, consecutiveFailures, retryable, metadata } = error;
+  const { code } = metadata;
+  return {
+    kind: 'error',
+    errorType: type,
+    code: typeof code === 'string' ? code : '',
+    modelCall,
+    ...(toolName !== undefined && { toolName }),
+    attempts: consecutiveFailures,
+    maxRetries,
+    retryable,
+    handling,
+    policy: on[type],
+  };
+};
+
 function remedyFor(error: ErrorContext, spent: boolean, policy: ErrorPolicy): Remedy {
   const retries = spent ? Math.max(1, policy.maxRetries) : 1;
-  const retryOnce = `mend the cause and resume(state, { grant: { retries: ${retries} } })`;
-  const forGood = spent
-    ? 'raise the count with withErrorPolicy(policy.withMaxRetries(...))'
-    : error.modelCall && !error.retryable
-      ? 'send a new message'
-      : error.type === 'model' || error.type === 'unknown'
-        ? 'let such errors be retried with withErrorPolicy(ErrorPolicy.retryAll()), or all but these with ErrorPolicy.retryToolErrors(3)'
-        : 'let such errors be retried with withErrorPolicy(ErrorPolicy.retryToolErrors(3))';
   return {
-    text: `${retryOnce}, or ${forGood}.`,
+    text: `${causeText(error)}call resume(state, { grant: { retries: ${retries} } })${otherText(error, spent)}.`,
     option: 'withErrorPolicy(...)',
     grant: { retries },
   };
+}
+
+/** What to change before the same request can have another end. */
+const causes: Readonly<Record<string, string>> = {
+  auth: 'set a valid API key, then ',
+  quota: 'raise the quota at the model provider, then ',
+  context_length: 'start a new session, or shorten the messages and ',
+  not_found: 'choose a model that exists with withModel(...), then ',
+  refusal: 'send a new message in other words, or ',
+};
+
+const causeText = ({ metadata: { code }, modelCall, retryable }: ErrorContext): string =>
+  (modelCall && !retryable && typeof code === 'string' ? own(causes, code) : undefined) ??
+  'fix the cause, then ';
+
+function otherText({ type, modelCall, retryable }: ErrorContext, spent: boolean): string {
+  if (spent) return ', or raise the count with withErrorPolicy(policy.withMaxRetries(...))';
+  if (modelCall && !retryable) return '';
+  return type === 'model' || type === 'unknown'
+    ? ', or retry these errors with withErrorPolicy(ErrorPolicy.retryAll())'
+    : ', or retry these errors with withErrorPolicy(ErrorPolicy.retryToolErrors(3))';
 }

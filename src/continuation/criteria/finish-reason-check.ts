@@ -34,11 +34,17 @@ export const finishReasonCheck = (
         context: { finishReason, reasons },
         stopReason: StopReason.FinishReasonReceived,
         remedy: {
-          text: 'let the model carry on with resume(state, { grant: { steps: 1 } }), give it more output tokens, or change the list with withFinishReasons(...).',
+          text: remedyText(finishReason),
           option: 'withFinishReasons(...)',
           grant: { steps: 1 },
         },
+        facts: { kind: 'finish', finishReason },
       };
     },
   };
 };
+
+const remedyText = (finishReason: string): string =>
+  finishReason === 'content_filter'
+    ? 'change the request and send it as a new message, or change the list with withFinishReasons(...).'
+    : 'call resume(state, { grant: { steps: 1 } }), allow more output tokens, or change the list with withFinishReasons(...).';

@@ -2,9 +2,12 @@ import { positive, whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion, CriterionContext, LandingReserve } from '../criterion.ts';
 import type { ContinuationEvaluation, Remedy } from '../evaluation.ts';
 import { spendersOf, spentBy, type FamilyShare } from '../family-share.ts';
+import { ROUNDING, type LimitFacts } from '../facts.ts';
 import type { GrantKind } from '../grants.ts';
+import { sameAgain } from '../limit-grant.ts';
 import { isAnswered, stepToJudge, type RunView } from '../run-view.ts';
 import type { StopReason } from '../stop-reason.ts';
+import { LimitFactsMaker } from './limit-facts.ts';
 
 /** One counted limit. All of them forbid by the rule in {@link limitCriterion}; each only says what it counts. */
 export interface LimitSpec {
@@ -13,8 +16,12 @@ export interface LimitSpec {
   readonly max: number;
   /** What is counted, in the plural: "steps". */
   readonly unit: string;
+  /** What explanations call it; left out, they say `unit`. */
+  readonly measure?: LimitFacts['unit'];
   /** The builder's method that raises it, for the remedy. */
   readonly option: string;
+  /** What it counts over. Default: one execution. */
+  readonly scope?: LimitFacts['scope'];
   /** What extends it for one execution; limits of the whole session have none. */
   readonly grant?: GrantKind;
   /** Null when it cannot be known (a cost without a price). */
@@ -33,9 +40,6 @@ export interface LimitSpec {
   readonly isTime?: boolean;
 }
 
-/** Sums of fractions of a second end a hair below the limit that they reach. */
-const ROUNDING = 1e-6;
-
 /**
  * Forbids while work is pending and the budget is used up, or once its landing step was answered.
  * Otherwise it has no objection: an answer on the last allowed step is not a stop by the limit.
@@ -44,10 +48,12 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
   const { name, max, unit, stopReason, grant, option, isOwn } = spec;
   if (spec.isWhole) whole(name, max);
   else positive(name, max);
+  const grantedIn = ({ grants }: CriterionContext): number => (grant && grants[grant]) || 0;
   const limitOf = (state: RunView, context: CriterionContext): number =>
-    spec.limit?.(state, context) ?? max + (grant ? (context.grants[grant] ?? 0) : 0);
+    spec.limit?.(state, context) ?? max + grantedIn(context);
   const count = counter(spec);
-  const allow = allowance(spec, count);
+  const make = new LimitFactsMaker(spec);
+  const allow = allowance(spec, count, make);
 
   const criterion: ContinuationCriterion = {
     name,
@@ -64,15 +70,19 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
         return {
           criterion: name,
           decision: 'allow',
-          reason: `the price is unknown, so the limit of ${amount(limit)} ${unit} cannot bind`,
+          reason: `the price is unknown, so the limit of ${amount(limit)} ${unit} is not enforced`,
           context: { used, limit },
+          facts: make.open(used, limit, grantedIn(context)),
         };
       const step = stepToJudge(state);
       const waitMs = (spec.isTime && step?.waitMs) || 0;
       const landed = step?.softLanding === name && isAnswered(step);
       if (!landed && !(context.workPending && used + waitMs / 1000 >= limit - ROUNDING))
-        return allow(used, limit);
-      const counted = count(used, limit);
+        return used >= limit - ROUNDING
+          ? { ...allow(used, limit, 0), facts: make.spent(used, limit, state, context) }
+          : allow(used, limit, grantedIn(context));
+      const facts = make.spent(used, limit, state, context, { waitMs, landed });
+      const counted = count(used, limit) + grantedText(facts);
       const how = landed
         ? `${counted} used, and this last step was kept for an answer without tools`
         : waitMs > 0 && used < limit
@@ -90,7 +100,8 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
           ...(spenders.length > 0 && { spenders }),
         },
         stopReason,
-        remedy: remedyFor(spec, used, limit),
+        remedy: remedyFor(spec, facts),
+        facts,
       };
     },
   };
@@ -110,13 +121,14 @@ export function limitCriterion(spec: LimitSpec): ContinuationCriterion {
 function allowance(
   { name, isTime }: LimitSpec,
   count: (used: number, limit: number) => string,
-): (used: number, limit: number) => ContinuationEvaluation {
+  make: LimitFactsMaker,
+): (used: number, limit: number, granted: number) => ContinuationEvaluation {
   let last:
     | (ContinuationEvaluation & {
         readonly context: { readonly used: number; readonly limit: number };
       })
     | null = null;
-  return (exact, limit) => {
+  return (exact, limit, granted) => {
     const used = isTime ? Math.round(exact * 1000) / 1000 : exact;
     if (last?.context.used !== used || last.context.limit !== limit)
       last = {
@@ -124,6 +136,7 @@ function allowance(
         decision: 'allow',
         reason: count(exact, limit),
         context: { used, limit },
+        facts: make.open(used, limit, granted),
       };
     return last;
   };
@@ -144,21 +157,21 @@ function counter({ isTime, unit }: LimitSpec): (used: number, limit: number) => 
   };
 }
 
-/** As much again as was configured, and enough to cover what was used beyond it; a stretch of its own owes nothing. */
-function remedyFor(spec: LimitSpec, used: number, limit: number): Remedy {
-  const { max, unit, option, grant } = spec;
+/** Names the grant that continues the run, and the option that raises the limit for good. */
+function remedyFor({ option, grant }: LimitSpec, facts: LimitFacts): Remedy {
   if (grant === undefined)
     return { text: `raise the limit with ${option}, then send a new message.`, option };
-  const owed = spec.limit ? 0 : Math.max(0, used - limit);
-  const more = spec.isTime ? Math.ceil(round(max + owed)) : round(max + owed);
+  const more = sameAgain(facts);
   return {
-    text: `grant more ${unit} with resume(state, { grant: { ${grant}: ${more} } }), or raise the limit with ${option}.`,
+    text: `call resume(state, { grant: { ${grant}: ${more} } }), or raise the limit with ${option}.`,
     option,
     grant: { [grant]: more },
   };
 }
 
-const round = (value: number): number => Math.round(value * 1e6) / 1e6;
+/** " (2 + 3 granted)" */
+const grantedText = ({ base, granted, limit }: LimitFacts): string =>
+  granted > 0 && base + granted === limit ? ` (${amount(base)} + ${amount(granted)} granted)` : '';
 
 /** Whole numbers as they are, others to the digits that matter. */
 function amount(value: number): string {

@@ -80,7 +80,7 @@ describe('NoProgressLimit', () => {
   });
 
   it('says which tool, how often, and what would help', () => {
-    expect(judge([search(), search(), search()])).toEqual({
+    expect(judge([search(), search(), search()])).toMatchObject({
       criterion: 'NoProgressLimit',
       decision: 'forbid',
       reason:
@@ -88,7 +88,7 @@ describe('NoProgressLimit', () => {
       context: { used: 3, limit: 3, toolName: 'search' },
       stopReason: 'guard',
       remedy: {
-        text: 'send a new message that says what to do instead, make search say more, or raise noProgressLimit(...).',
+        text: 'send a new message that says what to do instead, make search return more, or raise noProgressLimit(...).',
         option: 'noProgressLimit(...)',
       },
     });

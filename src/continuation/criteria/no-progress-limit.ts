@@ -2,6 +2,7 @@ import { canonicalJson } from '../../json.ts';
 import { whole } from '../../errors/agent-error.ts';
 import type { ContinuationCriterion } from '../criterion.ts';
 import type { ContinuationEvaluation } from '../evaluation.ts';
+import type { LimitFacts } from '../facts.ts';
 import type { RunView } from '../run-view.ts';
 import { StopReason } from '../stop-reason.ts';
 
@@ -19,12 +20,14 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
     evaluate(state, { workPending }): ContinuationEvaluation {
       const { tool, repeats } = sameCallsAtTheEnd(state, times);
       const context = { used: repeats, limit: times, toolName: tool };
+      const facts = factsFor(repeats, times, tool);
       if (!workPending || repeats < times)
         return {
           criterion: name,
           decision: 'allow',
           reason: `${repeats} of ${times} identical calls in a row`,
           context,
+          facts,
         };
       return {
         criterion: name,
@@ -33,13 +36,25 @@ export const noProgressLimit = (times: number): ContinuationCriterion => {
         context,
         stopReason: StopReason.GuardForbade,
         remedy: {
-          text: `send a new message that says what to do instead, make ${tool} say more, or raise noProgressLimit(...).`,
+          text: `send a new message that says what to do instead, make ${tool} return more, or raise noProgressLimit(...).`,
           option: 'noProgressLimit(...)',
         },
+        facts,
       };
     },
   };
 };
+
+const factsFor = (used: number, limit: number, toolName: string | null): LimitFacts => ({
+  kind: 'limit',
+  unit: 'repeats',
+  scope: 'execution',
+  used,
+  base: limit,
+  granted: 0,
+  limit,
+  ...(toolName !== null && { toolName }),
+});
 
 /** Looks back over as many calls as could matter, newest first. */
 function sameCallsAtTheEnd(

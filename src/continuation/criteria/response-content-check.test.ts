@@ -31,7 +31,7 @@ describe('ResponseContentCheck', () => {
     });
     expect(judge({ ...view, outputText: 'done' }, wantsMore)).toMatchObject({
       decision: 'stop',
-      reason: 'the response is good as it is',
+      reason: 'the response needs no more work',
     });
   });
 });

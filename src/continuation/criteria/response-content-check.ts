@@ -17,7 +17,7 @@ export const responseContentCheck = (
     return {
       criterion: name,
       decision: more ? 'request' : 'stop',
-      reason: more ? 'the response asks for more work' : 'the response is good as it is',
+      reason: more ? 'the response asks for more work' : 'the response needs no more work',
       context: {},
     };
   },

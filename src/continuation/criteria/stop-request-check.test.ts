@@ -31,7 +31,7 @@ describe('StopRequestCheck', () => {
     expect(judge(null)).toEqual({
       criterion: 'StopRequestCheck',
       decision: 'allow',
-      reason: 'nobody asked to stop',
+      reason: 'no stop requested',
       context: {},
     });
   });

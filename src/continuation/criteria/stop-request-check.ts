@@ -13,17 +13,17 @@ const reasons: Readonly<Record<StopRequest['by'], StopReason>> = {
 
 const remedies: Readonly<Record<StopRequest['by'], Remedy>> = {
   user: {
-    text: 'resume(state, { grant: { steps: 1 } }) picks the work up again; a new message starts fresh.',
+    text: 'call resume(state, { grant: { steps: 1 } }), or send a new message.',
     grant: { steps: 1 },
   },
-  tool: { text: 'a tool asked for this stop; send a new message to start again.' },
-  deadline: { text: 'the run that started this agent ran out of time; give that one more.' },
+  tool: { text: 'send a new message; a tool asked for this stop.' },
+  deadline: { text: 'give the run that started this agent more time.' },
 };
 
-const nobodyAsked: ContinuationEvaluation = Object.freeze({
+const noRequest: ContinuationEvaluation = Object.freeze({
   criterion: name,
   decision: 'allow',
-  reason: 'nobody asked to stop',
+  reason: 'no stop requested',
   context: {},
 });
 
@@ -32,14 +32,16 @@ export const stopRequestCheck = (): ContinuationCriterion => ({
   name,
   evaluate({ execution }): ContinuationEvaluation {
     const request = execution.stopRequest;
-    if (request === null) return nobodyAsked;
+    if (request === null) return noRequest;
+    const { by, reason, toolName } = request;
     return {
       criterion: name,
       decision: 'forbid',
-      reason: request.reason,
-      context: { by: request.by },
-      stopReason: reasons[request.by],
-      remedy: remedies[request.by],
+      reason,
+      context: { by },
+      stopReason: reasons[by],
+      remedy: remedies[by],
+      facts: { kind: 'stop_request', source: by, ...(toolName && { toolName }), reason },
     };
   },
 });

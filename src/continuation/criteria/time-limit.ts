@@ -40,6 +40,7 @@ export const sessionTimeLimit = (limit: TimeLimit): ContinuationCriterion =>
   limitCriterion({
     ...time('SessionTimeLimit', limit),
     unit: 'working seconds of the session',
+    scope: 'session',
     option: 'sessionTimeLimit({ seconds })',
     used: (state) => state.info.cumulativeExecutionSeconds,
   });
@@ -50,6 +51,7 @@ function time(name: string, limit: TimeLimit) {
     name,
     stopReason: StopReason.TimeLimitReached,
     max: limit.seconds,
+    measure: 'seconds' as const,
     isTime: true,
     reserve: ({ seconds }: { readonly seconds: number }) => seconds,
   };

@@ -11,7 +11,11 @@ export const toolCallPresenceCheck = (): ContinuationCriterion => ({
     const step = stepToJudge(state);
     if (step?.toolCalls.length === 1) return calledOne(step.toolCalls[0]?.name ?? '');
     const work = pendingWork(state);
-    const context = { toolCalls: step?.toolCalls.length ?? 0 };
+    const isRetry = step?.type === 'error' || step?.type === 'cut';
+    const context = {
+      toolCalls: step?.toolCalls.length ?? 0,
+      ...(work !== null && step?.toolCalls.length === 0 && { work: isRetry ? 'retry' : 'format' }),
+    };
     if (work !== null) return { criterion: name, decision: 'request', reason: work, context };
     return { criterion: name, decision: 'stop', reason: 'the answer asks for no tools', context };
   },

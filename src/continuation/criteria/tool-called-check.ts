@@ -25,6 +25,7 @@ export function toolCalledCheck(tool: string): ContinuationCriterion {
         reason: `the tool ${tool} was called`,
         context: { tool },
         stopReason: StopReason.Completed,
+        facts: { kind: 'tool_called', toolName: tool },
       };
     },
   };

@@ -1,5 +1,7 @@
 import type { BroadcastStatus } from '../../agent/agent-status.ts';
 import { ContinuationDecision } from '../../continuation/decision.ts';
+import type { ExplanationAction } from '../../continuation/explanation.ts';
+import type { EvaluationFacts } from '../../continuation/facts.ts';
 import { grantKinds, wholeGrantKinds } from '../../continuation/grants.ts';
 import { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonSchema } from '../../tools/schema.ts';
@@ -25,6 +27,34 @@ const statuses: Readonly<Record<BroadcastStatus, true>> = {
   cancelled: true,
   failed: true,
 };
+const factKindSet: Readonly<Record<EvaluationFacts['kind'], true>> = {
+  limit: true,
+  error: true,
+  finish: true,
+  stop_request: true,
+  pending: true,
+  answered: true,
+  tool_called: true,
+  broken: true,
+  hook: true,
+  runtime: true,
+  custom: true,
+};
+const factKinds = Object.keys(factKindSet);
+
+const actionKindSet: Readonly<Record<ExplanationAction['kind'], true>> = {
+  grant: true,
+  approve: true,
+  input: true,
+  resume: true,
+  retry: true,
+  wait: true,
+  change: true,
+  new_message: true,
+  ask_operator: true,
+};
+const actionKinds = Object.keys(actionKindSet);
+
 /** As live updates name them. */
 export const statusNames: readonly string[] = Object.keys(statuses);
 
@@ -72,14 +102,44 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
       reason: text,
       context: record,
     },
-    { stopReason: ref('StopReason'), remedy: ref('Remedy') },
+    { stopReason: ref('StopReason'), remedy: ref('Remedy'), facts: ref('EvaluationFacts') },
   ),
-  Outcome: object({
-    decision: oneOfTexts(Object.values(ContinuationDecision)),
-    shouldContinue: flag,
-    resolvedBy: text,
+  // what else there is depends on `kind`
+  EvaluationFacts: {
+    type: 'object',
+    properties: { kind: oneOfTexts(factKinds) },
+    required: ['kind'],
+    additionalProperties: true,
+  },
+  Outcome: object(
+    {
+      decision: oneOfTexts(Object.values(ContinuationDecision)),
+      shouldContinue: flag,
+      resolvedBy: text,
+      stopReason: orNull(ref('StopReason')),
+      evaluations: list(ref('Evaluation')),
+    },
+    {
+      at: text,
+      stoppedAgents: list(object({ agent: text, stopReason: ref('StopReason') })),
+    },
+  ),
+  ExplanationAction: object(
+    { kind: oneOfTexts(actionKinds), text, developerText: text },
+    {
+      grant: ref('Grants'),
+      minimum: ref('Grants'),
+      callIds: list(text),
+      until: text,
+      option: orNull(text),
+    },
+  ),
+  Explanation: object({
+    headline: text,
+    detail: text,
+    decidedBy: orNull(text),
     stopReason: orNull(ref('StopReason')),
-    evaluations: list(ref('Evaluation')),
+    actions: list(ref('ExplanationAction')),
   }),
   Usage: object({
     input: count,
@@ -100,5 +160,6 @@ export const continuationSchemas: Readonly<Record<string, JsonSchema>> = {
     goOnIf: orNull(text),
     note: orNull(text),
     action: orNull(ref('StopAction')),
+    explanation: ref('Explanation'),
   }),
 };

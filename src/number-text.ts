@@ -1,10 +1,18 @@
-// made once: `toLocaleString` makes a new one with each call, and a list has many rows
-const upTo = (most: number, least: number = 0): Intl.NumberFormat =>
-  new Intl.NumberFormat('en-US', { minimumFractionDigits: least, maximumFractionDigits: most });
-const plain = /* @__PURE__ */ upTo(6);
-const tenths = /* @__PURE__ */ upTo(1);
-const cents = /* @__PURE__ */ upTo(2, 2);
-const exact = /* @__PURE__ */ upTo(6, 2);
+/** Made on first use and kept: making one takes a millisecond, and a list has many rows. */
+function lazily(most: number, least: number = 0): { format(value: number): string } {
+  let made: Intl.NumberFormat | null = null;
+  return {
+    format: (value) =>
+      (made ??= new Intl.NumberFormat('en-US', {
+        minimumFractionDigits: least,
+        maximumFractionDigits: most,
+      })).format(value),
+  };
+}
+const plain = /* @__PURE__ */ lazily(6);
+const tenths = /* @__PURE__ */ lazily(1);
+const cents = /* @__PURE__ */ lazily(2, 2);
+const exact = /* @__PURE__ */ lazily(6, 2);
 
 /** "3 ms", "0.31 s", "17.3 s", "4m 12s", "1h 23m", "2d 05h": three digits tell durations apart. */
 export function durationText(ms: number): string {
@@ -43,5 +51,5 @@ export function moneyText(value: number): string {
   return `$${value >= 0.99995 ? cents.format(value) : value.toFixed(4)}`;
 }
 
-/** A sum as somebody wrote it down, "$0.10", "$0.1004": cents always, and as much more as is there. */
+/** A sum as configured, "$0.10", "$0.1004": cents always, and as much more as is there. */
 export const exactMoneyText = (value: number): string => `$${exact.format(value)}`;

@@ -1,4 +1,4 @@
-/** Names of the criteria that come with Onward; every other voice is the user's own. */
+/** Names of the criteria that come with Onward; every other criterion is the user's own. */
 export const builtInCriteria: ReadonlySet<string> = new Set([
   'ContinuationCriteria',
   'CostLimit',

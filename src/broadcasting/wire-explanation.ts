@@ -1,0 +1,34 @@
+import type { Explanation, ExplanationAction } from '../continuation/explanation.ts';
+import type { WireAction, WireExplanation } from './envelope.ts';
+
+/** An explanation with the names of the wire, and without what is for developers. */
+export const wireExplanation = ({
+  headline,
+  detail,
+  decidedBy,
+  stopReason,
+  actions,
+}: Explanation): WireExplanation => ({
+  headline,
+  detail,
+  decided_by: decidedBy,
+  stop_reason: stopReason,
+  actions: actions.map(wireAction),
+});
+
+function wireAction(action: ExplanationAction): WireAction {
+  const { kind, text } = action;
+  switch (action.kind) {
+    case 'grant':
+      return { kind, text, grant: action.grant, minimum: action.minimum };
+    case 'approve':
+    case 'input':
+      return { kind, text, call_ids: action.callIds };
+    case 'wait':
+      return { kind, text, until: action.until };
+    case 'change':
+      return { kind, text, option: action.option };
+    default:
+      return { kind, text };
+  }
+}

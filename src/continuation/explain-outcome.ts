@@ -1,0 +1,87 @@
+import { withoutFullStop } from '../sentence.ts';
+import { alsoText, becauseOf, type Because } from './because.ts';
+import { decisiveOf } from './decisive.ts';
+import { actionsOf } from './explain-actions.ts';
+import type { ExplainOptions, Explanation } from './explanation.ts';
+import type { ContinuationEvaluation } from './evaluation.ts';
+import { obstaclesOf } from './needed-grant.ts';
+import type { ContinuationOutcomeJSON, StoppedAgent } from './outcome.ts';
+import type { StopReason } from './stop-reason.ts';
+
+/** The sentence of an explanation in its two parts. */
+export interface ExplanationParts extends Because {
+  /** Such as `Stopped because`. */
+  readonly lead: string;
+}
+
+/** Explains why a run stopped or continued, and what can be done now. */
+export function explainOutcome(
+  outcome: ContinuationOutcomeJSON,
+  options: ExplainOptions = {},
+): Explanation {
+  const { lead, because, detail } = outcomeParts(outcome);
+  return {
+    headline: `${lead} ${because}.`,
+    detail,
+    decidedBy: outcome.resolvedBy,
+    stopReason: outcome.stopReason,
+    actions: actionsOf(outcome, decisiveOf(outcome.evaluations), options),
+  };
+}
+
+export function outcomeParts(outcome: ContinuationOutcomeJSON): ExplanationParts {
+  const { evaluations, shouldContinue, stopReason, stoppedAgents = [] } = outcome;
+  const decisive = decisiveOf(evaluations);
+  if (shouldContinue) {
+    const reason = withoutFullStop(decisive?.reason ?? '') || 'no criterion objected';
+    return { lead: 'Continued because', because: reason, detail: '' };
+  }
+  const reason = stopReason ?? 'completed';
+  const { because, detail } = decisive
+    ? becauseOf(decisive, evaluations)
+    : { because: unrecorded[reason] ?? 'it ended', detail: '' };
+  const also = reason === 'completed' ? [] : otherLimits(evaluations, decisive);
+  return {
+    lead: leads[reason] ?? 'Stopped because',
+    because,
+    detail: [detail, ...also, ...stoppedAgents.map(earlyText)].filter(Boolean).join(' '),
+  };
+}
+
+const leads: Partial<Record<StopReason, string>> = {
+  completed: 'Finished because',
+  error: 'Failed because',
+  retry_limit: 'Failed because',
+};
+
+/** Where only the reason was kept. */
+const unrecorded: Readonly<Record<StopReason, string>> = {
+  completed: 'there was nothing to do',
+  steps_limit: 'it reached its limit of steps',
+  token_limit: 'it reached its limit of tokens',
+  time_limit: 'it reached its time limit',
+  retry_limit: 'it failed too often',
+  error: 'an error ended it',
+  finish_reason: 'the answer was not complete',
+  guard: 'a rule of this assistant ended it',
+  user_requested: 'a stop was requested',
+};
+
+const earlyText = ({ agent, stopReason }: StoppedAgent): string =>
+  `The agent ${agent} stopped early: ${early[stopReason] ?? 'it was stopped'}.`;
+
+const early: Readonly<Record<StopReason, string>> = {
+  ...unrecorded,
+  completed: 'it had finished',
+  guard: 'a rule ended it',
+};
+
+const otherLimits = (
+  evaluations: readonly ContinuationEvaluation[],
+  decisive: ContinuationEvaluation | undefined,
+): string[] =>
+  obstaclesOf(evaluations).flatMap(({ evaluation, facts }) =>
+    evaluation === decisive || facts.kind !== 'limit' || facts.unit === 'repeats'
+      ? []
+      : [alsoText(facts)],
+  );

@@ -1,0 +1,207 @@
+import {
+  AgentBuilder,
+  defineTool,
+  ErrorPolicy,
+  noProgressLimit,
+  sessionStepsLimit,
+  type AgentState,
+  type ErrorType,
+} from 'onward';
+import { DeterministicDriver, fakeClock, mockTool, ScenarioStep } from 'onward/testing';
+import { pages } from './setup/scripts.ts';
+
+const { toolCall, final, error } = ScenarioStep;
+
+const tool = (name: string, execute: () => unknown, more: object = {}) =>
+  defineTool({ name, description: 'A tool.', parameters: { type: 'object' }, execute, ...more });
+
+const handOff = defineTool({
+  name: 'hand_off',
+  description: 'Hands the conversation to a person.',
+  parameters: { type: 'object' },
+  execute: (_args, { requestStop }) => requestStop('a person takes over'),
+});
+
+const takeBreak = defineTool({
+  name: 'take_break',
+  description: 'Pauses.',
+  parameters: { type: 'object' },
+  execute: (_args, { requestPause }) => requestPause('on request'),
+});
+
+const tools = [
+  mockTool('search', { hits: 0 }),
+  mockTool('create_lead', new Error('the CRM is offline')),
+  tool('enrich', () => new Promise(() => {}), { timeoutMs: 5 }),
+  tool('delete_lead', () => 'gone', { needsApproval: true }),
+  handOff,
+  takeBreak,
+];
+
+/** An agent with tools that work, fail, hang, ask a person and ask to stop. */
+export const scripted = (...script: readonly ScenarioStep[]): AgentBuilder =>
+  AgentBuilder.base()
+    .withDriver(DeterministicDriver.fromSteps(...script))
+    .withTools(...tools);
+
+const failing = (code: string, message: string, type: ErrorType = 'model', retryable = false) =>
+  scripted(error({ type, code, message, retryable }))
+    .withErrorPolicy(ErrorPolicy.retryAll())
+    .build()
+    .run('go');
+
+const nested = (rootSteps: number): Promise<AgentState> => {
+  const researcher = AgentBuilder.base()
+    .withName('researcher')
+    .withDriver(DeterministicDriver.fromSteps(...pages(2)))
+    .withTools(mockTool('search', { hits: 0 }))
+    .withMaxSteps(2)
+    .build();
+  return AgentBuilder.base()
+    .withDriver(
+      DeterministicDriver.fromSteps(
+        toolCall('research', { input: 'all' }),
+        final('Not all of it.'),
+      ),
+    )
+    .withTools(researcher.asTool({ name: 'research', description: 'Researches.' }))
+    .withMaxSteps(rootSteps)
+    .build()
+    .run('go');
+};
+
+/** Every stop that has a text of its own, as real runs. */
+export const explanationCases: Readonly<Record<string, () => Promise<AgentState>>> = {
+  completed: () => scripted(final('Done.')).build().run('go'),
+  'steps limit': () =>
+    scripted(...pages(2))
+      .withMaxSteps(2)
+      .build()
+      .run('go'),
+  'steps limit with a soft landing': () =>
+    scripted(...pages(1), final('So far nothing.'))
+      .withMaxSteps(2)
+      .withSoftLanding()
+      .build()
+      .run('go'),
+  'token limit': () =>
+    scripted(...pages(2, { usage: { input: 700, output: 100 } }))
+      .withMaxTokens(1_500)
+      .build()
+      .run('go'),
+  'cost limit': () =>
+    scripted(...pages(2, { cost: 0.03 }))
+      .withMaxCost(0.05)
+      .build()
+      .run('go'),
+  'time limit': async () => {
+    const clock = fakeClock();
+    const agent = scripted(toolCall('hang'))
+      .withTools(tool('hang', () => new Promise(() => {})))
+      .withTimeout({ seconds: 30 })
+      .withClock(clock)
+      .build();
+    const run = agent.run('go');
+    await clock.advance(30_000);
+    return run;
+  },
+  'retry limit': () =>
+    scripted(
+      error({ type: 'timeout', code: 'timeout', message: 'no answer in 60 s' }),
+      error({ type: 'timeout', code: 'timeout', message: 'no answer in 60 s' }),
+      error({ type: 'timeout', code: 'timeout', message: 'no answer in 60 s' }),
+    )
+      .withErrorPolicy(ErrorPolicy.retryToolErrors(2).withBackoff({ initialMs: 0 }))
+      .build()
+      .run('go'),
+  'tool error': () => scripted(toolCall('create_lead')).build().run('go'),
+  'tool timeout': () => scripted(toolCall('enrich')).build().run('go'),
+  'answer cut at the length limit': () =>
+    scripted(final('The three partners are', { finishReason: 'length' }))
+      .build()
+      .run('go'),
+  'content filter': () =>
+    scripted(final('', { finishReason: 'content_filter' }))
+      .build()
+      .run('go'),
+  refusal: () => failing('refusal', 'I cannot help with that.'),
+  'context too long': () => failing('context_length', 'maximum context length is 8192 tokens'),
+  'wrong key': () => failing('auth', '401 invalid key'),
+  'spent quota': () => failing('quota', 'You exceeded your current quota.', 'rate_limit'),
+  'provider down': () =>
+    scripted(error({ type: 'model', code: 'server', message: '502 Bad Gateway' }))
+      .build()
+      .run('go'),
+  'stopped by the user': async () => {
+    const abort = new AbortController();
+    abort.abort('Mira pressed stop');
+    return scripted(final('x')).build().run('go', { signal: abort.signal });
+  },
+  'denied approval': async () => {
+    const agent = scripted(toolCall('delete_lead'), final('Then not.')).build();
+    const paused = await agent.run('go');
+    const callId = paused.pendingApprovals[0]?.callId ?? '';
+    return agent.resume(paused, { approvals: { [callId]: { deny: 'not this one' } } });
+  },
+  'nested agent stopped by its limit': () => nested(20),
+  'stopped again after a grant': async () => {
+    const agent = scripted(...pages(5))
+      .withMaxSteps(2)
+      .build();
+    return agent.resume(await agent.run('go'), { grant: { steps: 3 } });
+  },
+  'error on the last allowed step': () =>
+    scripted(...pages(1), toolCall('create_lead'))
+      .withMaxSteps(2)
+      .build()
+      .run('go'),
+  'session limit': () =>
+    scripted(...pages(2))
+      .addContinuationCriteria(sessionStepsLimit(2))
+      .build()
+      .run('go'),
+  'no progress': () =>
+    scripted(toolCall('search'), toolCall('search'), toolCall('search'))
+      .addContinuationCriteria(noProgressLimit(3))
+      .build()
+      .run('go'),
+  'criterion that threw': () =>
+    scripted(...pages(1))
+      .addContinuationCriteria({
+        name: 'BudgetCheck',
+        evaluate: () => {
+          throw new Error('no budget table');
+        },
+      })
+      .build()
+      .run('go'),
+  'criterion of your own': () =>
+    scripted(...pages(1))
+      .addContinuationCriteria({
+        name: 'OfficeHours',
+        evaluate: ({ stepCount }) =>
+          stepCount === 0 ? 'allow' : { decision: 'forbid', reason: 'The office is closed.' },
+      })
+      .build()
+      .run('go'),
+  'tool that asked to stop': () => scripted(toolCall('hand_off')).build().run('go'),
+  'wait longer than the deadline': () =>
+    scripted(
+      error({ type: 'rate_limit', code: 'rate_limit', message: '429', retryAfterMs: 45_000 }),
+    )
+      .withErrorPolicy(ErrorPolicy.retryToolErrors(3))
+      .withCumulativeTimeout({ seconds: 30 })
+      .withClock(fakeClock())
+      .build()
+      .run('go'),
+  'hook that threw': () =>
+    scripted(final('x'))
+      .withHooks({
+        name: 'audit',
+        aroundExecution: () => Promise.reject(new Error('the audit log is full')),
+      })
+      .build()
+      .run('go'),
+  'paused for approval': () => scripted(toolCall('delete_lead')).build().run('go'),
+  'paused on request': () => scripted(toolCall('take_break')).build().run('go'),
+};
