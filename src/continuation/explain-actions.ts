@@ -19,12 +19,19 @@ export function actionsOf(
   if (shouldContinue || stopReason === 'completed') return [];
   const obstacles = obstaclesOf(evaluations);
   const blockers = obstacles.filter(({ needs }) => needs === null);
-  const blocker = blockers.find(({ evaluation }) => evaluation === decisive) ?? blockers[0];
+  const blocker =
+    blockers.find(isOfSession) ??
+    blockers.find(({ evaluation }) => evaluation === decisive) ??
+    blockers[0];
   if (blocker) return blockedActions(blocker);
   const needed = neededGrant(obstacles);
   if (!needed) return [newMessage()];
   return withinAllowance(grantActions(needed, obstacles), allowance);
 }
+
+/** Where the whole session has used up a limit, a new message stops at once. */
+const isOfSession = ({ facts }: Obstacle): boolean =>
+  facts.kind === 'limit' && facts.scope === 'session';
 
 /** Offers no more than the owner may grant, or names the operator. */
 export function withinAllowance(

@@ -1,4 +1,5 @@
 import type { ContinuationEvaluation } from './evaluation.ts';
+import { ROUNDING } from './facts.ts';
 import { factsOf } from './facts-of.ts';
 import { grantKinds, wholeGrantKinds, type GrantKind, type Grants } from './grants.ts';
 import { neededGrant, obstaclesOf, type NeededGrant } from './needed-grant.ts';
@@ -112,7 +113,9 @@ const isEnough = (grant: Grants, { grant: wanted, minimum, owed }: NeededGrant):
   grantKinds.every((kind) => {
     if (wanted[kind] === undefined) return true;
     const amount = grant[kind] ?? 0;
-    return kind === 'seconds' ? amount >= (minimum[kind] ?? 0) : amount > (owed[kind] ?? 0);
+    return kind === 'seconds'
+      ? amount >= (minimum[kind] ?? 0)
+      : amount > (owed[kind] ?? 0) + ROUNDING;
   });
 
 /** The part of a grant that an allowance covers; null where that is nothing. */
