@@ -39,7 +39,7 @@ const tools = [
 ];
 
 /** An agent with tools that work, fail, hang, ask a person and ask to stop. */
-export const scripted = (...script: readonly ScenarioStep[]): AgentBuilder =>
+const scripted = (...script: readonly ScenarioStep[]): AgentBuilder =>
   AgentBuilder.base()
     .withDriver(DeterministicDriver.fromSteps(...script))
     .withTools(...tools);

@@ -34,7 +34,7 @@ const isOfSession = ({ facts }: Obstacle): boolean =>
   facts.kind === 'limit' && facts.scope === 'session';
 
 /** Offers no more than the owner may grant, or names the operator. */
-export function withinAllowance(
+function withinAllowance(
   actions: readonly ExplanationAction[],
   allowance: GrantAllowance | null,
 ): readonly ExplanationAction[] {
