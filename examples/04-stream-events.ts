@@ -18,7 +18,7 @@ for await (const event of run) {
     console.log(describeEvent(event).replace(/\[\w+\]/, '[…]'));
 }
 console.log(text);
-console.log((await run.result).usage.total, 'tokens');
+console.log((await run.state).usage.total, 'tokens');
 
 /* prints
 Agent […] step 0: CONTINUE (requested by ToolCallPresenceCheck)

@@ -51,7 +51,7 @@ for await (const event of run) {
   if (event.type === 'ToolCallStarted') console.log(event.tool, event.args);
   if (event.type === 'StreamChunk') console.log(event.content);
 }
-const state = await run.result;
+const state = await run.state;
 console.log(`${requests} requests, ${state.usage.total} tokens, $${state.execution?.cost}`);
 server.close();
 

@@ -113,9 +113,10 @@ export {
   type Agent,
   type AgentDeps,
   type AgentOutput,
-  type AgentStream,
   type AnyAgent,
+  type ResumeInput,
 } from './agent/agent.ts';
+export type { FailedCall, RunStream, ToolCallRecord } from './agent/run-stream.ts';
 export type { AgentDescription } from './agent/describe-agent.ts';
 export { AgentBuilder } from './agent/agent-builder.ts';
 export type { AgentOptions } from './agent/agent-options.ts';

@@ -260,7 +260,7 @@ describe('before anything began', () => {
     const agent = () =>
       AgentBuilder.base().withDriver(DeterministicDriver.fromResponses('hi')).build();
     await agent().run('go', { signal });
-    await agent().stream('go', { signal }).result;
+    await agent().stream('go', { signal }).state;
     await Promise.resolve();
     await Promise.resolve();
     expect(listeners.size).toBe(0);

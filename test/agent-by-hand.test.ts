@@ -84,7 +84,7 @@ describe('driving by hand equals run', () => {
     const stream = make().stream('go', { executionId: 'exec-1' });
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
-    expect(plain(await stream.result)).toEqual(plain(whole));
+    expect(plain(await stream.state)).toEqual(plain(whole));
     expect(types[0]).toBe('AgentStarted');
     expect(types.at(-1)).toBe('AgentFinished');
   });

@@ -30,7 +30,7 @@ describe('misuse of a state is refused before anything runs', () => {
       () => sales.stop(next),
       () => sales.nextStep(next),
       () => sales.iterate(next).next(),
-      () => sales.stream(next).result,
+      () => sales.stream(next).state,
     ];
     for (const way of ways) {
       const error = await refusal(way);

@@ -344,7 +344,7 @@ describe('what can go wrong', () => {
     const stream = AgentBuilder.base().withModel(chatAt(server.url)).build().stream('hi');
     for await (const event of stream) if (event.type === 'StreamChunk') break;
     await server.requests[0]?.left;
-    const state = await stream.result;
+    const state = await stream.state;
     expect(state.stopReason).toBe('user_requested');
     expect(state.messages.at(-1)?.text).toBe('Half an answer');
   });

@@ -239,7 +239,7 @@ describe('the order and content of events', () => {
       const stream = agent.stream('go');
       const read: AgentEvent[] = [];
       for await (const event of stream) read.push(event);
-      expect((await stream.result).output).toBe('7.');
+      expect((await stream.state).output).toBe('7.');
       expect(types(read)).toEqual(byRun);
     });
     const byIterate = await told(async (agent) => {

@@ -17,7 +17,7 @@ describe('leaving a stream', () => {
     async (type) => {
       const stream = agent().stream('go');
       for await (const event of stream) if (event.type === type) break;
-      const state = await stream.result;
+      const state = await stream.state;
       expect(state).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
       expect(state.lastContinuationOutcome?.decisive?.reason).toBe('the reader of the stream left');
       await takesAnotherTurn(state);
@@ -29,18 +29,18 @@ describe('leaving a stream', () => {
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
     expect(types.at(-1)).toBe('AgentFinished');
-    expect(await stream.result).toMatchObject({ status: 'completed', output: 'done' });
+    expect(await stream.state).toMatchObject({ status: 'completed', output: 'done' });
   });
 
   it('not reading at all aborts nothing either', async () => {
-    expect(await agent().stream('go').result).toMatchObject({ status: 'completed' });
+    expect(await agent().stream('go').state).toMatchObject({ status: 'completed' });
   });
 
   it('the signal of the caller still counts', async () => {
     const controller = new AbortController();
     const stream = agent().stream('go', { signal: controller.signal });
     for await (const event of stream) if (event.type === 'ToolCallStarted') controller.abort('me');
-    const state = await stream.result;
+    const state = await stream.state;
     expect(state.lastContinuationOutcome?.decisive?.reason).toBe('me');
   });
 
@@ -50,7 +50,7 @@ describe('leaving a stream', () => {
       for await (const _event of stream);
     };
     await expect(read()).rejects.toMatchObject({ code: 'no_new_message' });
-    await expect(stream.result).rejects.toMatchObject({ code: 'no_new_message' });
+    await expect(stream.state).rejects.toMatchObject({ code: 'no_new_message' });
   });
 });
 

@@ -143,7 +143,7 @@ describe('a listener that fails', () => {
     for await (const event of stream) expect(event.executionId).not.toBe('');
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(state).toMatchObject({ status: 'completed', output: '7.' });
-    expect(await stream.result).toMatchObject({ status: 'completed', output: '7.' });
+    expect(await stream.state).toMatchObject({ status: 'completed', output: '7.' });
     expect(types(heard).at(-1)).toBe('AgentFinished');
     expect(reports).toHaveBeenCalledTimes(heard.length * 3 + 1);
     expect(unhandled).not.toHaveBeenCalled();

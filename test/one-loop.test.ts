@@ -72,7 +72,7 @@ describe('D13: one loop', () => {
         const events: AgentEvent[] = [];
         const stream = agent.stream('go');
         for await (const event of stream) events.push(event);
-        return { state: await stream.result, events };
+        return { state: await stream.state, events };
       },
     ],
     [
@@ -121,7 +121,7 @@ describe('D13: one loop', () => {
     const ends: (AgentState | undefined)[] = [await limited().run('go')];
     const iterated = limited();
     for await (const state of iterated.iterate('go')) ends[1] = state;
-    ends[2] = await limited().stream('go').result;
+    ends[2] = await limited().stream('go').state;
     const stepped = limited();
     let state = await stepped.nextStep('go');
     while (stepped.hasNextStep(state)) state = await stepped.nextStep(state);

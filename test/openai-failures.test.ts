@@ -243,7 +243,7 @@ describe('cancelling', () => {
     const run = builder(server, 0).build().stream('hi');
     for await (const event of run) if (event.type === 'StreamChunk') break;
     await server.requests[0]?.left;
-    expect((await run.result).stopReason).toBe('user_requested');
+    expect((await run.state).stopReason).toBe('user_requested');
   });
 
   it('the deadline of the run closes it too', async () => {

@@ -1,6 +1,7 @@
 import { invalidOption } from '../errors/agent-error.ts';
-import type { AgentEvent, AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
+import type { AgentEventType, EventListener, EventOf } from '../events/agent-event.ts';
 import { createEventBus, type EventBus } from '../events/event-bus.ts';
+import type { Grants } from '../continuation/grants.ts';
 import { isRecord } from '../json.ts';
 import type { AnySchema } from '../tools/schema.ts';
 import type { AllOf, AnyTool, Call, CallsOf, DepsOf, Tool } from '../tools/tool.ts';
@@ -23,10 +24,13 @@ import {
 } from './enter-run.ts';
 import { describeAgent, type AgentDescription } from './describe-agent.ts';
 import type { AnyCapability } from './hooks.ts';
+import type { Approvals } from './approval-answer.ts';
 import { agentAsTool, type AgentArgs, type AsToolOptions } from './nested-agent.ts';
 import { keepForNextStep } from './open-run.ts';
 import { restoreState } from './restore-state.ts';
-import { handover, eventStream } from './run-streams.ts';
+import { handover } from './iterate-run.ts';
+import type { RunStream } from './run-stream.ts';
+import { isResume, streamRun } from './stream-run.ts';
 import {
   Run,
   type DurableOptions,
@@ -35,9 +39,13 @@ import {
   type WithDeps,
 } from './run.ts';
 
-/** Events as they happen; leaving the loop aborts the run, and `result` still resolves. */
-export interface AgentStream<Output = unknown> extends AsyncIterable<AgentEvent> {
-  readonly result: Promise<AgentState<Output>>;
+/** For `stream`: continues an execution instead of starting one. */
+export interface ResumeInput {
+  readonly resume: AgentState | AgentStateJSON;
+  readonly approvals?: Approvals;
+  readonly grant?: Grants;
+  /** Who gives the grant and the answers, for the record. */
+  readonly by?: string;
 }
 
 /** Any agent, whatever it needs and answers: what runtimes, servers and registries take. */
@@ -88,7 +96,11 @@ export interface Agent<
     input: RunInput,
     ...options: WithDeps<RunOptions<C['tool']>, Deps>
   ): AsyncGenerator<AgentState<Output>, void, undefined>;
-  stream(input: RunInput, ...options: WithDeps<RunOptions<C['tool']>, Deps>): AgentStream<Output>;
+  /** A run or a resume while it happens. Aborted when its last reader leaves early; `state` resolves all the same. */
+  stream(
+    input: RunInput | ResumeInput,
+    ...options: WithDeps<RunOptions<C['tool']>, Deps>
+  ): RunStream<Output, C>;
   /** One step, to drive the loop by hand. */
   nextStep(
     input: RunInput,
@@ -169,8 +181,10 @@ function agentFrom(definition: AgentDefinition, bus: EventBus): Agent {
       yield* handover(run, (afterStep) => perform(run, false, afterStep));
     },
 
-    stream: (input: RunInput, given: DurableOptions = {}) =>
-      eventStream(given, async (listening) => perform(starting(input, listening), false)),
+    stream: (input: RunInput | ResumeInput, given: DurableOptions = {}) =>
+      streamRun(definition, input, given, (options) =>
+        isResume(input) ? agent.resume(input.resume, options) : agent.run(input, options),
+      ),
 
     async nextStep(input: RunInput, given: DurableOptions = {}) {
       const state = stateOf(input, definition);

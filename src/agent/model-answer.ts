@@ -61,8 +61,10 @@ export class ModelAnswer {
 
   async #stream(chunks: AsyncIterable<InferenceChunk>): Promise<InferenceResponse> {
     const iterator = chunks[Symbol.asyncIterator]();
-    const { toolNameSet } = this.#run.offered;
-    this.#hold = toolNameSet.size > 0 ? new LeakFilter() : null;
+    const { agent, offered } = this.#run;
+    // an answer in a response format is JSON, and readers follow it
+    const mayLeak = offered.toolNameSet.size > 0 && agent.response === null;
+    this.#hold = mayLeak ? new LeakFilter() : null;
     const pump = async (): Promise<InferenceResponse> => {
       for (;;) {
         const next = await iterator.next();
@@ -183,6 +185,7 @@ export class ModelAnswer {
     const draft = this.#draft;
     if (isCallLeak(content, calls)) {
       draft.notes.push('contentLeakDropped');
+      if (draft.shown !== '') this.#discard();
       return '';
     }
     if (calls.length === 0 && toolNameSet.size > 0 && looksLikeToolCall(content, toolNameSet))

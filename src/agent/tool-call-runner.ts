@@ -37,6 +37,7 @@ export class ToolCallRunner {
   /** How a person answered, where the call has waited. */
   #approval: ApprovalRecord | null = null;
   #hasRun = false;
+  #isTruncated = false;
   /** Set when a hook asked for arguments that a person would have to approve. */
   #blocked: MissingApproval | null = null;
 
@@ -193,7 +194,10 @@ export class ToolCallRunner {
     // an agent that was cut off with this run has no answer: its call is sealed like any other
     if (tool.agent !== undefined && this.#run.cancellation.cause) return;
     const { value, cut } = recordedValue(returned, tool.maxResultChars);
-    if (cut) this.#draft.notes.push(`resultCut:${this.call.id}`);
+    if (cut) {
+      this.#isTruncated = true;
+      this.#draft.notes.push(`resultCut:${this.call.id}`);
+    }
     this.close('ok', value);
   }
 
@@ -261,6 +265,7 @@ export class ToolCallRunner {
       durationMs,
       result: events.redacted(value),
       ...(this.#approval && { approval: this.#approval }),
+      ...(this.#isTruncated && { truncated: true }),
       // no event said that it began
       ...(this.#startedAt === 0 && { args: events.redacted(argsRaw ?? args) }),
     });

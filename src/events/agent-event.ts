@@ -105,6 +105,8 @@ interface EventFields {
     readonly result: JsonValue;
     /** How a person answered, where the call has waited. */
     readonly approval?: ApprovalRecord;
+    /** Whether `result` is only the beginning of what the tool returned; absent where it is whole. */
+    readonly truncated?: boolean;
     /** Of a call that did not run, what it was asked with: as text where that is no JSON. */
     readonly args?: JsonObject | string;
   };
