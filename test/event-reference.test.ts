@@ -155,6 +155,7 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
     'agent.continuation': envelope('agent.continuation', { step: 2 }),
   },
   'agent.stream.chunk': { 'agent.stream.chunk': envelope('agent.stream.chunk') },
+  'agent.reasoning.chunk': { 'agent.reasoning.chunk': envelope('agent.reasoning.chunk') },
   'agent.stream.discarded': { 'agent.stream.discarded': envelope('agent.stream.discarded') },
   'agent.tool.delta': {
     'agent.tool.delta': envelope('agent.tool.delta', { args_delta: piece }),

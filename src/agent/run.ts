@@ -9,7 +9,7 @@ import { bothRedactors, type Redactor } from '../errors/redactor.ts';
 import type { EventListener, FieldsOf, PendingApproval } from '../events/agent-event.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { RunEvents } from '../events/run-events.ts';
-import { truncatedReasoning } from '../messages/reasoning.ts';
+import { truncatedReasoning } from '../reasoning-text.ts';
 import type { CallFrame } from '../tools/call-tool.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';

@@ -8,9 +8,15 @@ const nothing = {
   includeTools: false,
   includeContinuationTrace: false,
   includeToolArgs: false,
+  includeReasoning: false,
 };
 const usual = { ...nothing, includeStream: true, includeSteps: true, includeTools: true };
-const everything = { ...usual, includeContinuationTrace: true, includeToolArgs: true };
+const everything = {
+  ...usual,
+  includeContinuationTrace: true,
+  includeToolArgs: true,
+  includeReasoning: true,
+};
 
 describe('BroadcastConfig', () => {
   it.each([

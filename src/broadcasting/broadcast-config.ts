@@ -9,6 +9,8 @@ export interface BroadcastSettings {
   readonly includeContinuationTrace: boolean;
   /** Whole arguments with `agent.tool.started`; an approval always has them. */
   readonly includeToolArgs: boolean;
+  /** The model's reasoning: `agent.reasoning.chunk` while it is made (with `includeStream`), and on `agent.message`. */
+  readonly includeReasoning: boolean;
   /** Characters of a summary. */
   readonly maxArgLength: number;
   readonly maxResultLength: number;
@@ -24,13 +26,19 @@ const minimal: BroadcastSettings = {
   includeTools: false,
   includeContinuationTrace: false,
   includeToolArgs: false,
+  includeReasoning: false,
   maxArgLength: 200,
   maxResultLength: 500,
   frameBytes: 10_000,
   queueSize: 1_000,
 };
 const standard = { includeStream: true, includeSteps: true, includeTools: true };
-const debug = { ...standard, includeContinuationTrace: true, includeToolArgs: true };
+const debug = {
+  ...standard,
+  includeContinuationTrace: true,
+  includeToolArgs: true,
+  includeReasoning: true,
+};
 
 /** Which envelopes are sent, and how large they may be. */
 export class BroadcastConfig implements BroadcastSettings {
@@ -39,6 +47,7 @@ export class BroadcastConfig implements BroadcastSettings {
   readonly includeTools: boolean;
   readonly includeContinuationTrace: boolean;
   readonly includeToolArgs: boolean;
+  readonly includeReasoning: boolean;
   readonly maxArgLength: number;
   readonly maxResultLength: number;
   readonly frameBytes: number;
@@ -64,6 +73,7 @@ export class BroadcastConfig implements BroadcastSettings {
     this.includeTools = all.includeTools;
     this.includeContinuationTrace = all.includeContinuationTrace;
     this.includeToolArgs = all.includeToolArgs;
+    this.includeReasoning = all.includeReasoning;
     this.maxArgLength = all.maxArgLength;
     this.maxResultLength = all.maxResultLength;
     this.frameBytes = all.frameBytes;
@@ -81,7 +91,7 @@ export class BroadcastConfig implements BroadcastSettings {
     return new BroadcastConfig({ ...standard, ...settings });
   }
 
-  /** Also every verdict with all its voices, and whole arguments. */
+  /** Also every outcome with all its evaluations, whole arguments, and the model's reasoning. */
   static debug(settings: Partial<BroadcastSettings> = {}): BroadcastConfig {
     return new BroadcastConfig({ ...debug, ...settings });
   }

@@ -91,9 +91,7 @@ export class AgentEventEnvelopeAdapter {
   #take(event: AgentEvent, seq: number | null): void {
     const stream = this.#stream;
     if (seq === null) {
-      if (stream === null) return;
-      if (event.type === 'StreamChunk') stream.chunk(event, this.#push);
-      else if (event.type === 'ToolCallDelta') stream.delta(event, this.#push);
+      stream?.send(event, this.#push);
       return;
     }
     this.#seq = seq;

@@ -130,6 +130,37 @@ describe('which events have an envelope', () => {
   });
 });
 
+describe('reasoning', () => {
+  const thought = {
+    messageId: 'm',
+    role: 'assistant',
+    content: '',
+    stepNumber: 1,
+    reasoning: 'Hm',
+  };
+  const added = (config: BroadcastConfig, content: string) =>
+    map('MessageAdded', { ...thought, content }, config);
+
+  it('is on a message where the config includes it', () => {
+    expect(added(BroadcastConfig.debug(), 'Yes.')?.payload).toMatchObject({ reasoning: 'Hm' });
+    expect(added(BroadcastConfig.standard(), 'Yes.')?.payload).not.toHaveProperty('reasoning');
+  });
+
+  it('alone is a message only where the config includes it', () => {
+    expect(added(BroadcastConfig.debug(), '')?.payload).toMatchObject({ content: '' });
+    expect(added(BroadcastConfig.standard(), '')).toBeNull();
+    expect(map('MessageAdded', { ...thought, role: 'user' })).not.toBeNull();
+  });
+
+  it('is shortened before the text where a frame is too small', () => {
+    const config = BroadcastConfig.debug({ frameBytes: 2_000 });
+    const fields = { ...thought, content: 'Yes.', reasoning: 'x'.repeat(5_000) };
+    const { content, reasoning } = payload('MessageAdded', fields, config);
+    expect(content).toBe('Yes.');
+    expect(reasoning).toMatch(/^x+…$/);
+  });
+});
+
 describe('fields', () => {
   it('an envelope of a step, as the contract shows it', () => {
     const fields = {

@@ -77,7 +77,8 @@ export function envelopeOf(config: BroadcastSettings): EnvelopeOfEvent {
     const found = own(rules, event.type);
     if (found === undefined) return null;
     const { type } = found;
-    if (event.type === 'MessageAdded' && isReasoningAlone(event)) return null;
+    if (!config.includeReasoning && event.type === 'MessageAdded' && isReasoningAlone(event))
+      return null;
     // a nested agent does not end its parent
     if (type === 'agent.status' && event.parentAgentId !== null) return null;
     const { executionId } = event;

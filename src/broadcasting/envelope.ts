@@ -39,6 +39,8 @@ export interface EnvelopePayloads {
     readonly role: 'user' | 'assistant';
     readonly content: string | TruncatedValue;
     readonly step: number;
+    /** How the model came to it; only where the config includes reasoning. `content` may be '' beside it. */
+    readonly reasoning?: string;
   };
   readonly 'agent.step.started': {
     readonly step: number;
@@ -104,6 +106,17 @@ export interface EnvelopePayloads {
     /** How often the text was begun anew in this attempt, after a discard each; absent where it was not. */
     readonly restart?: number;
     readonly is_complete: boolean;
+  };
+  /** Of the agent that the user talks to; only where the config includes reasoning. */
+  readonly 'agent.reasoning.chunk': {
+    readonly message_id: string;
+    readonly step: number;
+    readonly attempt: number;
+    readonly content: string;
+    /** Characters of the reasoning before it. */
+    readonly offset: number;
+    /** As on `agent.stream.chunk`. */
+    readonly restart?: number;
   };
   readonly 'agent.stream.discarded': { readonly step: number; readonly attempt: number };
   readonly 'agent.tool.delta': {

@@ -77,7 +77,10 @@ const shortenings: Partial<Record<EnvelopeType, readonly (readonly [string, Shor
     ['stop_message', shortText],
     ['remedy', shortRemedy],
   ],
-  'agent.message': [['content', cut('content', plainText)]],
+  'agent.message': [
+    ['reasoning', shortText],
+    ['content', cut('content', plainText)],
+  ],
   'agent.step.started': [['available_tools', shortList]],
   'agent.tool.started': [
     ['args', cut('args', jsonText)],

@@ -58,11 +58,15 @@ export const ended = (
   };
 };
 
-export const message: PayloadOf<'agent.message', 'MessageAdded'> = (event) => ({
+export const message: PayloadOf<'agent.message', 'MessageAdded'> = (
+  event,
+  { includeReasoning },
+) => ({
   message_id: event.messageId,
   role: event.role,
   content: event.content,
   step: event.stepNumber,
+  ...(includeReasoning && event.reasoning !== undefined && { reasoning: event.reasoning }),
 });
 
 export const stepStarted: PayloadOf<'agent.step.started', 'AgentStepStarted'> = (event) => ({

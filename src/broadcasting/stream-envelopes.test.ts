@@ -142,3 +142,43 @@ it('deltas are split, too, and lose nothing', () => {
   }
   expect(sent[0]).toMatchObject({ seq: null, prev: null, payload: { tool_call_id: 'c' } });
 });
+
+describe('reasoning', () => {
+  const delta = (more: object) =>
+    ({ ...base, ...text, type: 'ReasoningDelta', content: 'Hm', offset: 0, ...more }) as never;
+  const sentBy = (config: BroadcastConfig, ...events: readonly object[]): Envelope[] => {
+    const sent: Envelope[] = [];
+    const stream = new StreamEnvelopes({ sessionId: 's', executionId: 'e' }, config);
+    for (const event of events) stream.send(delta(event), (envelope) => sent.push(envelope));
+    return sent;
+  };
+
+  it('is sent where the config includes it, and never that of nested agents', () => {
+    const payload = { message_id: 'm1', step: 1, attempt: 1, content: 'Hm', offset: 0 };
+    const [first, second, ...more] = sentBy(
+      BroadcastConfig.debug(),
+      {},
+      { parentAgentId: 'b' },
+      { restart: 1 },
+    );
+    expect(first).toMatchObject({ type: 'agent.reasoning.chunk', seq: null, prev: null });
+    expect(first?.payload).toEqual(payload);
+    expect(second?.payload).toEqual({ ...payload, restart: 1 });
+    expect(more).toEqual([]);
+    expect(sentBy(BroadcastConfig.standard(), {})).toEqual([]);
+  });
+
+  it('a long piece is sent in several, each with its place', () => {
+    const content = 'word '.repeat(1_000);
+    const pieces = sentBy(BroadcastConfig.debug({ frameBytes: 2_000 }), { content, offset: 7 }).map(
+      ({ payload }) => payload as EnvelopeOf<'agent.reasoning.chunk'>['payload'],
+    );
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.map((piece) => piece.content).join('')).toBe(content);
+    let offset = 7;
+    for (const piece of pieces) {
+      expect(piece.offset).toBe(offset);
+      offset += piece.content.length;
+    }
+  });
+});

@@ -28,17 +28,26 @@ interface OpenText {
 export class StreamEnvelopes {
   readonly #sessionId: string;
   readonly #space: number;
+  readonly #includeReasoning: boolean;
   /** By agent: nested ones speak at the same time. */
   readonly #open: Map<string, OpenText> = new Map();
 
   constructor(
     { sessionId, executionId }: { readonly sessionId: string; readonly executionId: string },
-    { frameBytes }: BroadcastSettings,
+    { frameBytes, includeReasoning }: BroadcastSettings,
   ) {
     const ids = wireBytes(sessionId) + wireBytes(executionId);
     const space = envelopeBudget(frameBytes) - HEAD_BYTES - CHUNK_BYTES - ids;
     this.#sessionId = sessionId;
+    this.#includeReasoning = includeReasoning;
     this.#space = Math.max(LEAST_SPACE, space);
+  }
+
+  /** Sends what an event without a number adds, if it is one that is sent. */
+  send(event: AgentEvent, push: (envelope: Envelope) => void): void {
+    if (event.type === 'StreamChunk') this.chunk(event, push);
+    else if (event.type === 'ToolCallDelta') this.delta(event, push);
+    else if (event.type === 'ReasoningDelta') this.#reasoning(event, push);
   }
 
   chunk(event: EventOf<'StreamChunk'>, push: (envelope: Envelope) => void): void {
@@ -65,6 +74,26 @@ export class StreamEnvelopes {
         }),
       );
       offset += args_delta.length;
+    }
+  }
+
+  /** Only of the agent that the user talks to: the reasoning of others is theirs. */
+  #reasoning(event: EventOf<'ReasoningDelta'>, push: (envelope: Envelope) => void): void {
+    if (!this.#includeReasoning || event.parentAgentId !== null) return;
+    const { messageId: message_id, stepNumber: step, attempt, restart } = event;
+    let { offset } = event;
+    for (const content of this.#pieces(event.content) ?? [event.content]) {
+      push(
+        assembled('agent.reasoning.chunk', event, this.#sessionId, null, null, {
+          message_id,
+          step,
+          attempt,
+          content,
+          offset,
+          ...(restart !== undefined && { restart }),
+        }),
+      );
+      offset += content.length;
     }
   }
 

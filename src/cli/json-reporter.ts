@@ -28,8 +28,7 @@ export function jsonReporter(context: CliContext, sessionId: string): RunReporte
     event(event, seq) {
       const stream = streamOf(event.executionId);
       if (seq === null) {
-        if (event.type === 'StreamChunk') stream.chunk(event, print);
-        else if (event.type === 'ToolCallDelta') stream.delta(event, print);
+        stream.send(event, print);
         return;
       }
       stream.closing(event, print);

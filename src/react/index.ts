@@ -8,6 +8,7 @@ export { ConnectionNote, type ConnectionNoteProps } from './connection-note.tsx'
 export { Conversation, type ConversationProps } from './conversation.tsx';
 export { defaultLabels, type AgentLabels, type ToolState } from './labels.ts';
 export { MessageView, type MessageViewProps } from './message-view.tsx';
+export { ReasoningView, type ReasoningViewProps } from './reasoning-view.tsx';
 export { StopExplanation, type StopExplanationProps } from './stop-explanation.tsx';
 export { ToolCallView, type ToolCallViewProps } from './tool-call-view.tsx';
 export type { ToolCallItem } from './tool-calls.tsx';

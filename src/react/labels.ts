@@ -17,6 +17,8 @@ export interface AgentLabels {
   readonly connecting: string;
   readonly offline: string;
   readonly details: string;
+  /** Of the folded block that says how the model came to its answer. */
+  readonly reasoning: string;
   readonly toolStates: Readonly<Record<ToolState, string>>;
   /** While the model is still writing the call. */
   readonly unnamedTool: string;
@@ -102,6 +104,7 @@ export const defaultLabels: AgentLabels = {
   connecting: 'Connecting…',
   offline: 'Not connected. What you see may be out of date.',
   details: 'Details',
+  reasoning: 'Reasoning',
   toolStates: {
     writing: 'being written',
     running: 'running',

@@ -4,6 +4,7 @@ import type { SessionAction } from '../ui/sources/session-actions.ts';
 import type { UiMessage, UiStatusType } from '../ui/ui-message.ts';
 import { Glyph, type GlyphName } from './glyph.tsx';
 import { part } from './part.ts';
+import { ReasoningView } from './reasoning-view.tsx';
 import { ToolCalls, type ToolCallItem } from './tool-calls.tsx';
 import { CutNote, useWhole } from './cut-note.tsx';
 import { useUi } from './ui-context.ts';
@@ -36,6 +37,7 @@ export const MessageView: MemoExoticComponent<(props: MessageViewProps) => React
     const { labels } = useUi();
     if (message.role === 'status') return <StatusLine message={message} />;
     const isUser = message.role === 'user';
+    const { reasoning } = message.metadata;
     return (
       <article
         {...part('message')}
@@ -44,6 +46,7 @@ export const MessageView: MemoExoticComponent<(props: MessageViewProps) => React
         data-pending={message.metadata.pending}
         aria-label={isUser ? labels.you : labels.assistant}
       >
+        {reasoning && <ReasoningView text={reasoning} isStreaming={isStreaming} />}
         {(isUser || shouldRenderAssistantContent(message)) && <MessageText message={message} />}
         {calls.length > 0 && <ToolCalls calls={calls} />}
         {isUser && <Delivery {...props} />}

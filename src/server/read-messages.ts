@@ -23,14 +23,14 @@ const MOST_PAGES = 5;
 export async function readUiMessages(
   runtime: SessionRuntime,
   sessionId: string,
-  options: MessagesQuery & { readonly owner: string },
+  options: MessagesQuery & { readonly owner: string; readonly includeReasoning?: boolean },
 ): Promise<MessagePage> {
-  const { owner, before } = options;
+  const { owner, before, includeReasoning = false } = options;
   const { items, before: earlier } = await runtime.messages(sessionId, options);
   const hasTools = items.some(({ role }) => role === 'tool');
   const read: StepRead = (range) => runtime.steps(sessionId, { owner, ...range });
   const steps = hasTools ? await stepsOf(read, items, before) : [];
-  return { messages: toUiMessages(items, { steps }), before: earlier };
+  return { messages: toUiMessages(items, { steps, includeReasoning }), before: earlier };
 }
 
 type StepRead = (range: {

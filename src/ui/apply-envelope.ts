@@ -54,7 +54,9 @@ function applyMessage(snapshot: OnRun, envelope: EnvelopeOf<'agent.message'>): L
   const { rows, run } = snapshot;
   const { payload, timestamp, agent_id } = envelope;
   const { message_id: id, role, step } = payload;
-  const row = rowOf({ id, role, timestamp }, payload.content);
+  const { reasoning } = payload;
+  const said = rowOf({ id, role, timestamp }, payload.content);
+  const row = reasoning ? { ...said, metadata: { ...said.metadata, reasoning } } : said;
   if (role === 'user') {
     const isKnown = rows.some((other) => other.id === id);
     return {

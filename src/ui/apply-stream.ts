@@ -11,6 +11,7 @@ import {
   isOver,
   newText,
   type Chunk,
+  type ReasoningChunk,
   type StreamedText,
 } from './streamed-text.ts';
 import { withEntries } from './log-window.ts';
@@ -29,18 +30,44 @@ export function withChunk(before: ReducerState, chunk: Chunk): ReducerState {
 
 /** The text that a chunk begins; null where it comes late. */
 function beginning({ log, texts, floors }: ReducerState, chunk: Chunk): StreamedText | null {
-  const { run, rows } = log.snapshot;
+  const { run } = log.snapshot;
   const fresh = newText(chunk);
-  if (run === null || isOver(fresh, run)) return null;
-  const known = own(texts, fresh.agentId);
-  if (known && (known.step > fresh.step || isNewer(known, fresh))) return null;
+  if (run === null || isLate(fresh, own(texts, fresh.agentId), log.snapshot, run)) return null;
   const discards = discardsOf(fresh, run);
-  if (fresh.counted === 'characters')
-    return discards.length > fresh.discards || hasRow(rows, fresh.messageId) ? null : fresh;
+  if (fresh.counted === 'characters') return discards.length > fresh.discards ? null : fresh;
   const next = discards.length === 0 ? 0 : own(floors, attemptKey(fresh));
   if (next === undefined || chunk.payload.chunk_index < next) return null;
   if (discards.some(({ at }) => at >= fresh.timestamp)) return null;
-  return hasRow(rows, fresh.messageId) ? null : { ...fresh, discards: discards.length, next };
+  return { ...fresh, discards: discards.length, next };
+}
+
+/** Whether the log, or a text that began later, has left it behind. */
+const isLate = (
+  fresh: StreamedText,
+  known: StreamedText | null | undefined,
+  { rows }: LogSnapshot,
+  run: UiRun,
+): boolean =>
+  isOver(fresh, run) ||
+  (known != null && (known.step > fresh.step || isNewer(known, fresh))) ||
+  hasRow(rows, fresh.messageId);
+
+/** The reasoning of nested agents is not shown. */
+export function withReasoning(before: ReducerState, chunk: ReasoningChunk): ReducerState {
+  if (isForeign(before, chunk.session_id) || chunk.parent_agent_id !== undefined) return before;
+  if (chunk.payload.content === '') return before;
+  const { reasoning: known } = before;
+  if (known && isOf(known, chunk)) {
+    const next = extended(known, chunk);
+    return next === known ? before : { ...before, reasoning: next };
+  }
+  const reducer = opened(before, chunk);
+  const { snapshot } = reducer.log;
+  const { run } = snapshot;
+  const fresh = newText(chunk);
+  if (run === null || isLate(fresh, known, snapshot, run)) return reducer;
+  if (discardsOf(fresh, run).length > fresh.discards) return reducer;
+  return { ...reducer, reasoning: extended(fresh, chunk) };
 }
 
 /** Of the same attempt the text that was begun last counts, of others the one that was heard of last. */
@@ -103,13 +130,18 @@ export function withoutOver(reducer: ReducerState): ReducerState {
   const { snapshot } = reducer.log;
   const { run } = snapshot;
   const texts = Object.values(reducer.texts);
-  if (run === null || (texts.length === 0 && reducer.calls.length === 0)) return reducer;
+  const { reasoning = null } = reducer;
+  if (run === null) return reducer;
+  if (texts.length === 0 && reducer.calls.length === 0 && reasoning === null) return reducer;
   const kept = texts.filter((live) => !isTextOver(live, snapshot, run));
   const calls = reducer.calls.filter((call) => !isCallOver(call, snapshot));
-  if (kept.length === texts.length && calls.length === reducer.calls.length) return reducer;
+  const isThought = reasoning !== null && !isTextOver(reasoning, snapshot, run);
+  const isSame = kept.length === texts.length && calls.length === reducer.calls.length;
+  if (isSame && isThought === (reasoning !== null)) return reducer;
   return {
     ...reducer,
     calls,
+    reasoning: isThought ? reasoning : null,
     texts: Object.fromEntries(kept.map((live) => [live.agentId, live])),
     floors: floorsOf(reducer, run),
   };

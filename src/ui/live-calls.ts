@@ -83,6 +83,6 @@ export function withCallsRow(row: UiMessage | null, calls: readonly LiveCall[]):
     role: 'assistant',
     content: row?.content ?? '',
     timestamp: row?.timestamp ?? first.timestamp,
-    metadata: { streaming: true, tool_calls: calls.map(partialCall) },
+    metadata: { ...row?.metadata, streaming: true, tool_calls: calls.map(partialCall) },
   };
 }

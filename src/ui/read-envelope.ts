@@ -46,6 +46,7 @@ const fields: {
     role: must((role) => role === 'user' || role === 'assistant'),
     content: must(isTextOrCut),
     step: may(isCount, 0),
+    reasoning: maybe(isText, undefined),
   },
   'agent.step.started': { step: must(isCount) },
   'agent.step.completed': {
@@ -78,6 +79,14 @@ const fields: {
     chunk_index: must(isCount),
     content: must(isText),
     offset: maybe(isCount, undefined),
+    restart: maybe(isCount, undefined),
+  },
+  'agent.reasoning.chunk': {
+    message_id: must(isName),
+    step: must(isCount),
+    attempt: must(isCount),
+    content: must(isText),
+    offset: must(isCount),
     restart: maybe(isCount, undefined),
   },
   'agent.stream.discarded': { step: must(isCount), attempt: must(isCount) },
@@ -154,7 +163,7 @@ function checked(value: Record<string, unknown>): ReadEnvelope | null {
 
 /** Chunks and deltas are in no log. */
 export const isNumbered = (type: unknown): boolean =>
-  type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
+  type !== 'agent.stream.chunk' && type !== 'agent.reasoning.chunk' && type !== 'agent.tool.delta';
 
 /** Numbers begin with 1, and each envelope names one before it. */
 const isPlace = (seq: unknown, prev: unknown): boolean =>

@@ -63,6 +63,7 @@ const metadataFields: { readonly [F in keyof UiMetadata]-?: Field } = {
   status_type: maybe(oneOf(statusTypes), 'info'),
   continuation: maybe(isContinuation, undefined),
   content_ref: maybe(isName, undefined),
+  reasoning: maybe(isText, undefined),
   streaming: maybe(isYesNo, undefined),
   pending: maybe(isYesNo, undefined),
   agent_id: maybe(isName, undefined),

@@ -6,7 +6,7 @@ import {
   withIgnored,
   type ReducerState,
 } from './reducer-state.ts';
-import { inOrderOf, withChunk, withDelta, withoutOver } from './apply-stream.ts';
+import { inOrderOf, withChunk, withDelta, withReasoning, withoutOver } from './apply-stream.ts';
 import { withEntries, type Entry } from './log-window.ts';
 import { isNumbered, readEnvelope, readRefill } from './read-envelope.ts';
 import { confirmed } from './sent-messages.ts';
@@ -25,6 +25,7 @@ export function reduceEnvelope(state: UiState, envelope: Envelope): UiState {
 
 function withEnvelope(reducer: ReducerState, envelope: Envelope): ReducerState {
   if (envelope.type === 'agent.stream.chunk') return withChunk(reducer, envelope);
+  if (envelope.type === 'agent.reasoning.chunk') return withReasoning(reducer, envelope);
   if (envelope.type === 'agent.tool.delta') return withDelta(reducer, envelope);
   return withLog(reducer, envelope.session_id, entriesOf([envelope]));
 }

@@ -30,6 +30,8 @@ export interface ReducerState {
   readonly log: LogWindow;
   /** Texts that are being made, by agent. */
   readonly texts: Readonly<Record<string, StreamedText>>;
+  /** Reasoning that is being made, of the agent that the user talks to. */
+  readonly reasoning?: StreamedText | null;
   /** Where the next text of an attempt begins, by agent, step and attempt. */
   readonly floors: Readonly<Record<string, number>>;
   readonly calls: readonly LiveCall[];
@@ -147,14 +149,14 @@ function messagesOf(reducer: ReducerState, before: MessageList | undefined): Mes
 }
 
 /** What is on its way: behind the conversation, with the user's own next words around it. */
-function tailOf({ log, texts, calls, sent }: ReducerState): UiMessage[] {
+function tailOf({ log, texts, reasoning = null, calls, sent }: ReducerState): UiMessage[] {
   const { run } = log.snapshot;
   const own = sent.map(({ message }) => message);
   if (run?.status !== 'processing') return own;
   const tail: UiMessage[] = run.inputId === null ? own.splice(0, 1) : [];
   const live = Object.values(texts).filter(({ text }) => text !== '');
   const said = live.find(({ parentId }) => parentId === null);
-  const row = withCallsRow(said ? liveRow(said) : null, calls);
+  const row = withCallsRow(liveRow(said, reasoning?.text ? reasoning : null), calls);
   if (row) tail.push(row);
   // nested agents work inside a call
   if (run.open.length > 0) tail.push(...nestedNotes(run, live));

@@ -20,14 +20,18 @@ export interface StreamedText extends GrowingText {
 }
 
 export type Chunk = EnvelopeOf<'agent.stream.chunk'>;
+export type ReasoningChunk = EnvelopeOf<'agent.reasoning.chunk'>;
 
-export const isOf = (live: StreamedText, { execution_id, payload }: Chunk): boolean =>
+export const isOf = (
+  live: StreamedText,
+  { execution_id, payload }: Chunk | ReasoningChunk,
+): boolean =>
   live.messageId === payload.message_id &&
   live.attempt === payload.attempt &&
   live.executionId === execution_id &&
   (payload.offset === undefined || live.discards === (payload.restart ?? 0));
 
-export function newText(chunk: Chunk): StreamedText {
+export function newText(chunk: Chunk | ReasoningChunk): StreamedText {
   const { execution_id, agent_id, parent_agent_id, timestamp, payload } = chunk;
   return {
     executionId: execution_id,
@@ -45,8 +49,12 @@ export function newText(chunk: Chunk): StreamedText {
 }
 
 /** With one more chunk; the same object if it is known or comes too late. */
-export function extended(live: StreamedText, { payload, timestamp }: Chunk): StreamedText {
-  const { chunk_index: index, offset, content } = payload;
+export function extended(
+  live: StreamedText,
+  { payload, timestamp }: Chunk | ReasoningChunk,
+): StreamedText {
+  const { offset, content } = payload;
+  const index = 'chunk_index' in payload ? payload.chunk_index : 0;
   const { counted } = live;
   if ((offset === undefined) !== (counted === 'pieces')) return live;
   const next = withPiece(live, offset ?? index, content, counted);
@@ -75,10 +83,20 @@ export const attemptKey = ({ executionId, agentId, step, attempt }: StreamedText
 
 const streaming: UiMessage['metadata'] = Object.freeze({ streaming: true });
 
-export const liveRow = ({ messageId, text, timestamp }: StreamedText): UiMessage => ({
-  id: messageId,
-  role: 'assistant',
-  content: text,
-  timestamp,
-  metadata: streaming,
-});
+/** The message while it is made: its text, its reasoning, or both. */
+export function liveRow(
+  said: StreamedText | undefined,
+  reasoning: StreamedText | null,
+): UiMessage | null {
+  const first = reasoning ?? said;
+  if (!first) return null;
+  const { messageId: id, timestamp } = said ?? first;
+  const thought = reasoning?.messageId === id ? reasoning.text : '';
+  return {
+    id,
+    role: 'assistant',
+    content: said?.text ?? '',
+    timestamp,
+    metadata: thought === '' ? streaming : { streaming: true, reasoning: thought },
+  };
+}

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../json.ts';
 import type { MessageContent } from '../messages/content-part.ts';
 import type { MessageJSON } from '../messages/message.ts';
+import { reasoningOf } from '../reasoning-text.ts';
 import type { ToolCall } from '../messages/tool-call.ts';
 import type { ToolResult } from '../tools/tool-result.ts';
 import { valueOf } from './tool-results.ts';
@@ -18,6 +19,8 @@ export interface StepResults {
 export interface UiMessagesOptions {
   /** The steps of the session: with them results have their durations and errors. */
   readonly steps?: readonly StepResults[];
+  /** Whether answers have the model's reasoning, its first 32,768 characters. Default: false. */
+  readonly includeReasoning?: boolean;
   /** Characters of a summary of arguments. Default: 200. */
   readonly maxArgLength?: number;
 }
@@ -27,7 +30,7 @@ export function toUiMessages(
   messages: readonly MessageJSON[],
   options: UiMessagesOptions = {},
 ): readonly UiMessage[] {
-  const { steps = [], maxArgLength = 200 } = options;
+  const { steps = [], maxArgLength = 200, includeReasoning = false } = options;
   const results = resultsByMessage(steps);
   const rows: UiMessage[] = [];
   let names = new Map<string, string>();
@@ -36,7 +39,9 @@ export function toUiMessages(
     const content = shownText(message.content);
     if (role === 'user' && metadata['synthetic'] !== true)
       rows.push({ id, role, content, timestamp, metadata: {} });
-    else if (role === 'assistant' && (content.trim() !== '' || toolCalls.length > 0)) {
+    else if (role === 'assistant') {
+      const reasoning = includeReasoning ? reasoningOf(message) : null;
+      if (content.trim() === '' && toolCalls.length === 0 && reasoning === null) continue;
       names = new Map(toolCalls.map((call) => [call.id, call.name]));
       const tool_calls = toolCalls.map((call) => uiCall(call, maxArgLength));
       rows.push({
@@ -44,7 +49,10 @@ export function toUiMessages(
         role,
         content,
         timestamp,
-        metadata: tool_calls.length > 0 ? { tool_calls } : {},
+        metadata: {
+          ...(tool_calls.length > 0 && { tool_calls }),
+          ...(reasoning !== null && { reasoning }),
+        },
       });
     } else if (role === 'tool') {
       const callId = message.toolCallId ?? '';

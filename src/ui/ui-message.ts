@@ -42,6 +42,8 @@ export interface UiMetadata {
   readonly continuation?: UiContinuation;
   /** The content is the beginning of a longer text, which can be fetched under this name. */
   readonly content_ref?: string;
+  /** How the model came to it, where the server sends reasoning. */
+  readonly reasoning?: string;
   /** Still being made: the finished message takes its place. */
   readonly streaming?: true;
   /** Written here and not yet seen by the server. */

@@ -18,6 +18,17 @@ const scenarios: Record<string, () => Promise<Live>> = {
     return live;
   },
 
+  async reasoned() {
+    const live = new Live();
+    const steps = [
+      toolCall('look', {}, '', { reasoning: 'I should look first.' }),
+      final('Sunny.', { reasoning: 'The sky is clear.' }),
+    ];
+    const agent = scripted(steps, [mockTool('look', { sky: 'clear' })]).build();
+    await live.run(agent, asked('How is the weather?'));
+    return live;
+  },
+
   async stopped() {
     const live = new Live();
     const steps = [1, 2].map((n) => toolCall('look', { n }));

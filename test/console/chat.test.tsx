@@ -46,6 +46,30 @@ describe('the conversation', () => {
     ).toEqual(['Turn 1', 'Turn 2', 'Turn 3', 'Turn 4', 'Turn 5', 'Turn 6']);
   });
 
+  it('reasoning is folded above what the model said and called', async () => {
+    const state = stateAfter(
+      [],
+      [
+        message('u', 'user', 'Lamps?'),
+        message('a', 'assistant', '', {
+          metadata: {
+            reasoning: 'I should <b>look</b>.',
+            tool_calls: [{ id: 'c', name: 'stock', args: {}, args_summary: '{}' }],
+          },
+        }),
+        message('b', 'assistant', 'Seven.', { metadata: { reasoning: 'It says 7.' } }),
+      ],
+    );
+    render(<ChatView {...chatProps(sessionOf(state))} />);
+    const folds = screen.getAllByText('Reasoning');
+    expect(folds).toHaveLength(2);
+    expect(screen.queryByText('It says 7.')).toBeNull();
+    await userEvent.click(folds[0]!);
+    const text = screen.getByText('I should <b>look</b>.');
+    const call = document.querySelector('.turn details:not(.onward-reasoning), .turn .call')!;
+    expect(text.compareDocumentPosition(call) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+  });
+
   it('what is open stays open when more is said', () => {
     const { rerender } = render(<ChatView {...chatProps(sessionOf(turnsOf(3)))} />);
     rerender(<ChatView {...chatProps(sessionOf(turnsOf(6)))} />);

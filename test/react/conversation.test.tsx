@@ -175,3 +175,40 @@ describe('Conversation', () => {
     expect(log.scrollTop).toBe(1_300);
   });
 });
+
+describe('reasoning', () => {
+  const row = (metadata: UiMessage['metadata'], content = 'Seven.'): UiMessage => ({
+    id: 'm1',
+    role: 'assistant',
+    content,
+    timestamp: '',
+    metadata,
+  });
+  const stateOf = (message: UiMessage) => newUiState([message]);
+
+  it('is folded, opens by keyboard, and stays open when the message is finished', async () => {
+    const html = '<b>Because</b>\nof that';
+    const thinking = {
+      ...stateOf(row({})),
+      status: 'processing',
+      messages: [row({ reasoning: html, streaming: true }, '')],
+    } as const;
+    const { rerender } = render(<Conversation state={thinking} />);
+    const summary = screen.getByText('Reasoning');
+    const block = summary.closest('details')!;
+    expect([block.open, document.body.textContent?.includes('Because')]).toEqual([false, false]);
+    await userEvent.click(summary);
+    const text = screen.getByRole('group', { name: 'Reasoning' });
+    expect(text.textContent).toBe(html);
+    expect(text.tabIndex).toBe(0);
+    expect(await seriousInDocument()).toEqual([]);
+    rerender(<Conversation state={stateOf(row({ reasoning: `${html}.` }))} />);
+    expect(screen.getByRole('group', { name: 'Reasoning' }).textContent).toBe(`${html}.`);
+    expect(document.querySelector('.onward-text')?.textContent).toBe('Seven.');
+  });
+
+  it('is not there where a message has none', () => {
+    render(<Conversation state={stateOf(row({}))} />);
+    expect(document.querySelector('details')).toBeNull();
+  });
+});

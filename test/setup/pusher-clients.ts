@@ -104,6 +104,7 @@ const types = [
   'agent.approval.requested',
   'agent.continuation',
   'agent.stream.chunk',
+  'agent.reasoning.chunk',
   'agent.stream.discarded',
   'agent.tool.delta',
 ] as const;

@@ -28,6 +28,7 @@ const payloads: Payloads = {
     content: 'Looking \ud83d\ude80 ',
     is_complete: false,
   },
+  'agent.reasoning.chunk': { message_id: 'm', step: 1, attempt: 1, content: 'Hm', offset: 0 },
   'agent.stream.discarded': { step: 1, attempt: 1 },
   'agent.tool.delta': { tool_call_id: 'c1', args_delta: '{"name":"Zoë' },
   'agent.tool.started': {

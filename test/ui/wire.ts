@@ -20,7 +20,7 @@ export class Wire {
     payload: Payload<T>,
     more: Partial<Envelope> = {},
   ): Envelope {
-    const isNumbered = type !== 'agent.stream.chunk' && type !== 'agent.tool.delta';
+    const isNumbered = !/chunk$|delta$/.test(type);
     if (isNumbered) this.seq++;
     const envelope = {
       type,
@@ -86,6 +86,15 @@ export class Wire {
       { message_id, step, attempt, chunk_index, content, is_complete: content === '' },
       more,
     );
+  }
+  reasoning(
+    message_id: string,
+    content: string,
+    offset: number,
+    more: { readonly step?: number; readonly attempt?: number; readonly restart?: number } = {},
+  ): Envelope {
+    const payload = { message_id, step: 1, attempt: 1, content, offset, ...more };
+    return this.send('agent.reasoning.chunk', payload);
   }
   discarded(step: number, attempt = 1): Envelope {
     return this.send('agent.stream.discarded', { step, attempt });

@@ -168,6 +168,15 @@ const rows: readonly (readonly [Envelope, string])[] = [
     'agent.stream.chunk: step 3 complete',
   ],
   [
+    {
+      ...base,
+      seq: null,
+      type: 'agent.reasoning.chunk',
+      payload: { message_id: 'm', step: 3, attempt: 1, content: 'Hm', offset: 0 },
+    },
+    'agent.reasoning.chunk: step 3 "Hm"',
+  ],
+  [
     { ...base, type: 'agent.stream.discarded', payload: { step: 3, attempt: 2 } },
     '#12 agent.stream.discarded: step 3, attempt 2',
   ],

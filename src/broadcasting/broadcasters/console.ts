@@ -56,6 +56,8 @@ function what({ type, payload: p }: Envelope): string {
       return `step ${p.step} ${p.should_continue ? 'goes on' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
     case 'agent.stream.chunk':
       return p.is_complete ? `step ${p.step} complete` : `step ${p.step} ${shown(p.content)}`;
+    case 'agent.reasoning.chunk':
+      return `step ${p.step} ${shown(p.content)}`;
     case 'agent.stream.discarded':
       return `step ${p.step}, attempt ${p.attempt}`;
     case 'agent.tool.delta':

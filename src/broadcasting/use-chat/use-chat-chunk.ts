@@ -89,10 +89,14 @@ export type UiMessageChunk =
     }
   | { readonly type: 'start-step' }
   | { readonly type: 'finish-step' }
-  | { readonly type: 'text-start'; readonly id: string }
-  | { readonly type: 'text-delta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'text-start' | 'reasoning-start'; readonly id: string }
   | {
-      readonly type: 'text-end';
+      readonly type: 'text-delta' | 'reasoning-delta';
+      readonly id: string;
+      readonly delta: string;
+    }
+  | {
+      readonly type: 'text-end' | 'reasoning-end';
       readonly id: string;
       readonly providerMetadata?: OnwardMark;
     }

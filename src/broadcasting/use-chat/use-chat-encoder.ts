@@ -11,6 +11,8 @@ const none: Chunks = [];
 /** Turns the events of one execution into one assistant message of the AI SDK, whatever it goes through. */
 export class UiMessageEncoder {
   readonly #text: TextParts = new TextParts();
+  /** Null where the client gets none. */
+  readonly #reasoning: TextParts | null;
   readonly #calls: CallParts = new CallParts();
   readonly #givenId: string | null;
   #answerId: string | null = null;
@@ -24,8 +26,9 @@ export class UiMessageEncoder {
   /** What closes the stream if nothing more comes. */
   #closing: Chunks = none;
 
-  constructor(messageId?: string) {
+  constructor(messageId?: string, includeReasoning: boolean = false) {
     this.#givenId = messageId ?? null;
+    this.#reasoning = includeReasoning ? new TextParts('reasoning') : null;
   }
 
   push(event: AgentEvent): Chunks {
@@ -58,24 +61,37 @@ export class UiMessageEncoder {
       case 'AgentStarted':
         return this.#starts();
       case 'MessageAdded':
-        return event.role === 'user' ? this.#asked(event) : this.#text.whole(event);
+        return event.role === 'user' ? this.#asked(event) : this.#answered(event);
       case 'AgentStepStarted':
         this.#stepCount = event.stepNumber - 1;
         return this.#startStep();
       case 'StreamChunk':
         return this.#text.chunk(event);
+      case 'ReasoningDelta':
+        return this.#reasoning?.chunk(event) ?? none;
       case 'ToolCallDelta':
         return this.#calls.delta(event);
       case 'StepFailed':
         return this.#failed(event);
       case 'StreamDiscarded':
-        return this.#text.discard();
+        return this.#discard();
       case 'AgentStepCompleted':
         this.#lastFinish = event.finishReason;
         return this.#endStep();
       default:
         return this.#called(event);
     }
+  }
+
+  #answered(event: EventOf<'MessageAdded'>): Chunks {
+    const { messageId, reasoning } = event;
+    const thought =
+      reasoning === undefined ? none : this.#reasoning?.whole({ messageId, content: reasoning });
+    return [...(thought ?? none), ...this.#text.whole(event)];
+  }
+
+  #discard(): Chunks {
+    return [...(this.#reasoning?.discard() ?? none), ...this.#text.discard()];
   }
 
   #called(event: AgentEvent): Chunks {
@@ -106,20 +122,21 @@ export class UiMessageEncoder {
 
   /** A step that is tried again, or begun again by another process, is shown as one. */
   #startStep(): Chunks {
-    if (this.#inStep) return [...this.#text.discard(), ...this.#calls.close()];
+    if (this.#inStep) return [...this.#discard(), ...this.#calls.close()];
     this.#inStep = true;
     return [{ type: 'start-step' }];
   }
 
   #endStep(): Chunks {
-    const chunks = [...this.#text.end(), ...this.#calls.close()];
+    const thought = this.#reasoning?.end() ?? none;
+    const chunks = [...thought, ...this.#text.end(), ...this.#calls.close()];
     if (!this.#inStep) return chunks;
     this.#inStep = false;
     return [...chunks, { type: 'finish-step' }];
   }
 
   #failed({ stepNumber: step, attempt, waitMs, error }: EventOf<'StepFailed'>): Chunks {
-    const chunks = [...this.#text.discard(), ...this.#calls.close()];
+    const chunks = [...this.#discard(), ...this.#calls.close()];
     if (waitMs <= 0) return chunks;
     const data = { step, attempt, wait_ms: waitMs, message: error.message };
     return [...chunks, { type: 'data-onward-retry', data, transient: true }];

@@ -25,6 +25,8 @@ export interface ChatHandlerOptions {
   readonly maxBodyBytes?: number;
   /** Which addresses of files may go to the model. Default: none, only files that come with the message. */
   readonly allowFileUrl?: (url: URL) => boolean;
+  /** Whether clients get the model's reasoning, as `reasoning` parts. Default: false. */
+  readonly includeReasoning?: boolean;
   /** Default false: a client that leaves is no stop. True makes `stop()` of the hook, and a closed tab, end the run. */
   readonly stopOnAbort?: boolean;
   /** How long a run that is over is still told to a client that comes back. Default 60,000. */
@@ -137,12 +139,12 @@ class ChatHandler {
     { executionId, after }: Asked,
     onLeave: () => void = () => {},
   ): Response {
-    const { runtime, onError, heartbeatMs } = this.#options;
+    const { runtime, onError, heartbeatMs, includeReasoning = false } = this.#options;
     const leaving = new AbortController();
     const { signal } = leaving;
     const pollMs = this.#pollMs;
     const events = runEvents(runtime, { sessionId, owner, executionId, after, pollMs, signal });
-    const chunks = chunksOf(events, { after, ...(onError && { onError }) });
+    const chunks = chunksOf(events, { after, includeReasoning, ...(onError && { onError }) });
     return uiMessageResponse(chunks, {
       ...(heartbeatMs !== undefined && { heartbeatMs }),
       onLeave: () => {

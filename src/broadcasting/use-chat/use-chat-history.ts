@@ -3,13 +3,14 @@ import type { PendingApproval } from '../../events/agent-event.ts';
 import { isRecord, parseJson, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf, type FilePart, type ImagePart } from '../../messages/content-part.ts';
 import type { MessageJSON } from '../../messages/message.ts';
+import { reasoningOf } from '../../reasoning-text.ts';
 import type { ToolResult } from '../../tools/tool-result.ts';
 import { answerIdOf, askedMark, type OnwardAsked } from './use-chat-chunk.ts';
 
 /** A part of a message as AI SDK's `UIMessage` has it. */
 export type UiChatPart =
   | { type: 'step-start' }
-  | { type: 'text'; text: string; state: 'done' }
+  | { type: 'text' | 'reasoning'; text: string; state: 'done' }
   | { type: 'file'; mediaType: string; url: string; filename?: string }
   | UiToolPart;
 
@@ -41,6 +42,8 @@ export interface HistoryOptions {
   /** From `runtime.steps`: with them results are values, with the words of their errors; without, they are texts. */
   readonly steps?: readonly (Pick<AgentStepJSON, 'toolCalls' | 'results'> &
     Partial<Pick<AgentStepJSON, 'messageIds'>>)[];
+  /** Whether answers have the model's reasoning, its first 32,768 characters. Default: false. */
+  readonly includeReasoning?: boolean;
   /** Of the session: calls that a person has to answer. */
   readonly pendingApprovals?: readonly PendingApproval[];
 }
@@ -73,6 +76,9 @@ export function toUseChatMessages(
     }
     const text = textOf(message.content);
     answer.parts.push({ type: 'step-start' });
+    const reasoning = options.includeReasoning === true ? reasoningOf(message) : null;
+    if (reasoning !== null)
+      answer.parts.push({ type: 'reasoning', text: reasoning, state: 'done' });
     if (text.trim() !== '') answer.parts.push({ type: 'text', text, state: 'done' });
     answer.parts.push(...partsOf(history, at, stepOf(message), at === newest ? open : noCalls));
   }

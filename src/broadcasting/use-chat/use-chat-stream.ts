@@ -6,6 +6,8 @@ import { UiMessageEncoder } from './use-chat-encoder.ts';
 export interface UiMessageStreamOptions {
   /** Id of the assistant message. Default: made from the id of the question, the same at every reading. */
   readonly messageId?: string;
+  /** Whether the client gets the model's reasoning, as `reasoning` parts. Default: false. */
+  readonly includeReasoning?: boolean;
   /** Hears of a source that fails; the client only gets a sentence. */
   readonly onError?: (error: unknown) => void;
 }
@@ -43,8 +45,8 @@ export async function* chunksOf(
   feed: AsyncIterable<FeedEvent>,
   options: UiMessageStreamOptions & { readonly after: number },
 ): AsyncGenerator<UiMessageChunk, void, undefined> {
-  const { after, messageId, onError } = options;
-  const encoder = new UiMessageEncoder(messageId);
+  const { after, messageId, includeReasoning, onError } = options;
+  const encoder = new UiMessageEncoder(messageId, includeReasoning);
   let isSilent = after > 0;
   try {
     for await (const { seq, event } of feed) {

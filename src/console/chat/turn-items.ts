@@ -22,6 +22,7 @@ export interface CallItem {
 
 export type TurnItem =
   | { readonly kind: 'text'; readonly key: string; readonly row: ConversationRow }
+  | { readonly kind: 'reasoning'; readonly key: string; readonly row: ConversationRow }
   | CallsItem
   | { readonly kind: 'failures'; readonly key: string; readonly failures: readonly ModelFailure[] }
   | { readonly kind: 'granted'; readonly key: string; readonly line: GrantedLine }
@@ -115,6 +116,10 @@ export function turnItems(
     const first = origins.find((origin) => origin !== null) ?? null;
     if (first) first.tries.push(...due.map((failure) => ({ kind: 'model', failure }) as const));
     else pushFailures(due);
+    if (message.metadata.reasoning) {
+      items.push({ kind: 'reasoning', key: `reasoning ${message.id}`, row });
+      open = null;
+    }
     if (shouldRenderAssistantContent(message)) {
       items.push({ kind: 'text', key: message.id, row });
       open = null;

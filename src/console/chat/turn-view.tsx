@@ -2,6 +2,7 @@ import { memo, type MemoExoticComponent, type ReactElement, type ReactNode } fro
 import type { SessionAction } from '../../ui/sources/session-actions.ts';
 import { CutNote, useWhole } from '../../react/cut-note.tsx';
 import type { ConversationRow } from '../../react/conversation-rows.ts';
+import { ReasoningView } from '../../react/reasoning-view.tsx';
 import { clockText } from '../calendar.ts';
 import { Glyph } from '../glyphs.tsx';
 import { CallGroup, FailureGroup } from './call-group.tsx';
@@ -77,6 +78,13 @@ function ItemView({ item, onOpenStep, isLive }: ItemViewProps): ReactElement {
   switch (item.kind) {
     case 'text':
       return <Said row={item.row} />;
+    case 'reasoning':
+      return (
+        <ReasoningView
+          text={item.row.message.metadata.reasoning ?? ''}
+          isStreaming={item.row.isStreaming}
+        />
+      );
     case 'calls':
       return <CallGroup item={item} onOpenStep={onOpenStep} isLive={isLive} />;
     case 'failures':

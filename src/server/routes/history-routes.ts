@@ -27,7 +27,8 @@ export const historyRoutes = (
     summary: 'The conversation as a screen shows it, newest page first.',
     query: { before: place, limit: wholeNumber(1, 500) },
     answer: { status: 200, about: 'A page, oldest message first.', schema: ref('MessagePage') },
-    handle: ({ owner, id, query }) => readUiMessages(runtime, id, { owner, ...query }),
+    handle: ({ owner, id, query }) =>
+      readUiMessages(runtime, id, { owner, includeReasoning: config.includeReasoning, ...query }),
   }),
   route<{ readonly after?: string }>({
     method: 'GET',

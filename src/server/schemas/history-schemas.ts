@@ -54,6 +54,7 @@ export const historySchemas: Readonly<Record<string, JsonSchema>> = {
         tool_result: anything,
         tool_error: text,
         tool_duration_ms: number,
+        reasoning: text,
       },
     ),
   }),

@@ -1,0 +1,40 @@
+import { useState, type ReactElement } from 'react';
+import { Glyph } from './glyph.tsx';
+import { part } from './part.ts';
+import { useUi } from './ui-context.ts';
+
+export interface ReasoningViewProps {
+  readonly text: string;
+  /** More of it may come. */
+  readonly isStreaming: boolean;
+}
+
+/** How the model came to its answer: folded, and drawn only while it is open. */
+export function ReasoningView({ text, isStreaming }: ReasoningViewProps): ReactElement {
+  const { labels } = useUi();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      {...part('reasoning')}
+      data-streaming={isStreaming || undefined}
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <Glyph name="chevron" />
+        {labels.reasoning}
+      </summary>
+      {isOpen && (
+        <div
+          {...part('reasoning-text')}
+          role="group"
+          aria-label={labels.reasoning}
+          tabIndex={0}
+          style={{ whiteSpace: 'pre-wrap' }}
+        >
+          {text}
+        </div>
+      )}
+    </details>
+  );
+}
