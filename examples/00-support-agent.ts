@@ -1,6 +1,6 @@
 /**
  * A support agent from question to answer: two tools over a small order book, one of which fails once, and the
- * account of why the run went on and why it stopped. The model is scripted, so it needs no key and no network.
+ * account of why the run continued and why it stopped. The model is scripted, so it needs no key and no network.
  */
 import { AgentBuilder, defineTool, describeEvent, ErrorPolicy } from 'onward';
 import { DeterministicDriver, ScenarioStep } from 'onward/testing';
@@ -79,7 +79,7 @@ const state = await agent.run(question, {
       case 'ToolCallCompleted':
         return console.log(`           ${event.success ? 'ok' : `failed: ${event.error}`}`);
       case 'ContinuationEvaluated':
-        return console.log(`verdict    ${describeEvent(event).replace(/^Agent \[\w+\] /, '')}`);
+        return console.log(`decision   ${describeEvent(event).replace(/^Agent \[\w+\] /, '')}`);
       default:
         return undefined;
     }
@@ -98,17 +98,17 @@ console.log(state.lastContinuationOutcome?.explain());
 
 /* prints
 user       Where is my last order? I am mira@example.com.
-verdict    step 0: CONTINUE (requested by ToolCallPresenceCheck)
+decision   step 0: CONTINUE (requested by ToolCallPresenceCheck)
 tool       find_orders({"customer":"mira@example.com"})
            ok
-verdict    step 1: CONTINUE (requested by ToolCallPresenceCheck)
+decision   step 1: CONTINUE (requested by ToolCallPresenceCheck)
 tool       track_parcel({"orderId":"A-1003"})
            failed: carrier gateway answered 502
-verdict    step 2: CONTINUE (requested by ToolCallPresenceCheck)
+decision   step 2: CONTINUE (requested by ToolCallPresenceCheck)
 tool       track_parcel({"orderId":"A-1003"})
            ok
-verdict    step 3: CONTINUE (requested by ToolCallPresenceCheck)
-verdict    step 4: STOP (completed)
+decision   step 3: CONTINUE (requested by ToolCallPresenceCheck)
+decision   step 4: STOP (completed)
 assistant  Your monitor arm (A-1003) is in delivery and should arrive on 17 January.
 
 step 2 had an error: tool error in track_parcel, retrying (1/3)

@@ -128,7 +128,7 @@ describe('why it stopped', () => {
 
 describe('calls are work', () => {
   it.each(['stop', 'other', 'unknown', 'end_turn', 'tool_calls'])(
-    'D07: finish reason %s beside a tool call: the tool runs and the run goes on',
+    'D07: finish reason %s beside a tool call: the tool runs and the run continues',
     async (finishReason) => {
       const search = mockTool('search', 'found');
       const { builder } = base(

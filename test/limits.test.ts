@@ -72,7 +72,7 @@ describe('limits are values: nothing is thrown and nothing is lost', () => {
     expect(state).toMatchObject({ stopReason: 'steps_limit', output: null, partialOutput: null });
   });
 
-  it('a cost limit without a price lets the run go on, and says so on every step', async () => {
+  it('a cost limit without a price lets the run continue, and says so on every step', async () => {
     const { builder } = base([...pages(2), final('done')]);
     const state = await builder.withMaxCost(0.01).build().run('go');
     expect(state.status).toBe('completed');

@@ -30,7 +30,7 @@ const columns = [
   { title: 'WORK' },
   { title: 'TOKENS', align: 'right' },
   { title: 'COST', align: 'right' },
-  { title: 'VERDICT' },
+  { title: 'OUTCOME' },
 ] as const;
 
 /** Every step in a line: how long, what it did, what it cost, what was decided and by whom. */
@@ -44,12 +44,12 @@ export function stepTable({ steps }: Trace, paint: Paint): string[] {
       WORK: workText(step),
       TOKENS: countText(step.inputTokens + step.outputTokens),
       COST: costText(step.cost),
-      VERDICT: outcomeText(step),
+      OUTCOME: outcomeText(step),
     };
     return shown.map(({ title }) => cells[title] ?? '');
   });
   return textTable(shown, rows, paint, (text, column, row) => {
-    if (shown[column]?.title !== 'VERDICT') return text;
+    if (shown[column]?.title !== 'OUTCOME') return text;
     const style = styleOf(steps[row]?.outcome ?? null);
     return style === null ? paint('dim', text) : paint(style, text);
   });
@@ -93,7 +93,7 @@ function outcomeText({ outcome, type }: TraceStep): string {
   return `${shouldContinue ? 'continue' : `stop: ${stopReason ?? 'completed'}`} · ${resolvedBy}`;
 }
 
-/** Every voice of a verdict in order of precedence, with its numbers; the decisive one is marked. */
+/** Every evaluation of an outcome in order of precedence, with its numbers; the deciding one is marked. */
 export function evaluationLines(outcome: ContinuationOutcomeJSON, paint: Paint): string[] {
   const width = Math.max(...outcome.evaluations.map(({ criterion }) => criterion.length), 0);
   const lines: string[] = [];

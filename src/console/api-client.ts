@@ -77,7 +77,8 @@ export function apiClient(options: ApiOptions): Api {
       });
       answer = response.status === 204 ? null : parsed(await response.text());
     } catch (cause) {
-      if (signal?.aborted) throw new ApiProblem(0, 'aborted', 'Nobody waits for it.', { cause });
+      if (signal?.aborted)
+        throw new ApiProblem(0, 'aborted', 'The request was cancelled.', { cause });
       throw time.aborted
         ? new ApiProblem(0, 'timeout', `No answer within ${timeoutMs / 1000} s.`, { cause })
         : new ApiProblem(0, 'unreachable', 'The server does not answer.', { cause });

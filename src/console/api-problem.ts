@@ -13,7 +13,7 @@ export class ApiProblem extends Error {
     this.code = code;
   }
 
-  /** Nobody is there, or what is there cannot speak for the server. */
+  /** Whether there is no server, or a response that is not from it. */
   get isUnreachable(): boolean {
     return this.status === 0 || this.status >= 502;
   }

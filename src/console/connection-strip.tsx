@@ -59,8 +59,8 @@ export function ConnectionStrip({
 function safeText(isWorking: boolean, isOnline: boolean): string {
   if (!isWorking) return 'What you see may be out of date. ';
   return isOnline
-    ? 'The run goes on at the server. '
-    : 'The server does not answer; an open run goes on when it is back. ';
+    ? 'The run continues on the server. '
+    : 'The server does not respond; an open run continues when it is back. ';
 }
 
 /** True once it has been so for a while. */

@@ -54,6 +54,6 @@ export interface StopBannerProps {
   readonly onGrant: (grant: Grants) => void;
   readonly onResume: () => void;
   readonly onNewMessage: () => void;
-  /** Beside the reason, such as a link to every voice. */
+  /** Beside the reason, such as a link to the decision. */
   readonly children?: ReactElement | null;
 }

@@ -62,7 +62,7 @@ export function ServerGone({ onRetry }: { readonly onRetry: () => void }): React
 export function NoSteps(): ReactElement {
   return (
     <EmptyState glyph="trace" title="No steps yet">
-      <p>The first verdict appears here as soon as a message is sent.</p>
+      <p>Send a message to see the first decision.</p>
     </EmptyState>
   );
 }

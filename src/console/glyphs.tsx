@@ -40,7 +40,7 @@ const shapes: Readonly<Record<GlyphName, ReactElement>> = {
       <path d="M8 5v3l2 1.5" />
     </>
   ),
-  // what a voice says
+  // decisions of checks
   forbid: (
     <>
       <path d="M5.2 1.2h5.6l4 4v5.6l-4 4H5.2l-4-4V5.2z" fill="currentColor" stroke="none" />

@@ -6,7 +6,7 @@ import type { GrantState } from './contract.ts';
 
 export type GrantEvent =
   | { readonly type: 'sent' }
-  /** `grant` null: it goes on after a pause. */
+  /** `grant` null: it continues after a pause. */
   | { readonly type: 'accepted'; readonly grant: Grants | null; readonly at: Date }
   | { readonly type: 'refused'; readonly problem: ApiProblem; readonly hasMoved: boolean }
   /** It stands still again, for another reason: the button is about that now. */

@@ -12,7 +12,7 @@ it('a step has the number that it has in its session, whichever execution it is 
   expect(stepPosition(1, { detail, trace, chosen: { executionId: 'b' } })).toBe(12);
 });
 
-it('a run that goes on does not move the steps before it', () => {
+it('a run that continues does not move the steps before it', () => {
   const later = { ...detail, stepCount: 23, executionStepCount: 7 };
   expect(stepPosition(2, { detail: later, trace, chosen: { executionId: 'c' } })).toBe(16);
 });

@@ -11,7 +11,7 @@ export interface TokenPlace {
 export interface TokenKeeper {
   get(): string | null;
   set(token: string): void;
-  /** Takes a token out of the address, so that nobody copies it with the address; false where there is none. */
+  /** Removes a token from the address, so that it is not copied with the address; false where there is none. */
   take(): boolean;
 }
 

@@ -9,11 +9,11 @@ export interface GrantFor {
   /** When it came to stand still; null while it works. */
   readonly stoppedAt: string | null;
   readonly resume: ((grant?: Grants) => Promise<unknown>) | null;
-  /** Whether somebody else has changed the session since it was shown. */
+  /** Whether another client has changed the session since it was shown. */
   readonly hasMoved: () => Promise<boolean>;
 }
 
-/** Grants, and remembers for the place of the banner what came of it. Null goes on after a pause. */
+/** Grants, and remembers the result for the banner. Null continues after a pause. */
 export function useGrant(about: GrantFor): {
   readonly grantState: GrantState;
   readonly grant: (grant: Grants | null) => void;

@@ -11,7 +11,7 @@ const focusKeys: Readonly<Record<string, string>> = {
   d: 'deny',
 };
 
-/** Single keys of the page: none has an effect on a run, and none is heard while somebody types. */
+/** Single keys of the page: none has an effect on a run, and none works while the user types. */
 export function useKeys(actions: KeyActions): void {
   const now = useRef(actions);
   useEffect(() => {

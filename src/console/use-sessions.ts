@@ -29,7 +29,7 @@ interface Shown {
   readonly problem: ApiProblem | null;
 }
 
-/** The list, kept fresh: by itself, when the window comes back, and whenever somebody says `refresh`. */
+/** The list, kept fresh: by itself, when the window comes back, and on `refresh`. */
 export function useSessions(
   api: Api,
   typed: string,

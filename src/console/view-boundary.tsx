@@ -36,7 +36,7 @@ export class ViewBoundary extends Component<ViewBoundaryProps, ViewBoundaryState
           </button>
         }
       >
-        <p>The session is not touched by it: runs go on at the server.</p>
+        <p>The session is not affected: runs continue on the server.</p>
         <code className="muted">{error.message}</code>
       </EmptyState>
     );

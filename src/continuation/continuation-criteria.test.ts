@@ -68,7 +68,7 @@ describe('ContinuationCriteria.evaluate', () => {
 
   it('asks every criterion exactly once, ordinary ones first, also after a forbid', () => {
     const heard: string[] = [];
-    const voice = (name: string, decision: ContinuationDecision, kind?: 'limit') => ({
+    const evaluation = (name: string, decision: ContinuationDecision, kind?: 'limit') => ({
       name,
       ...(kind ? { kind } : null),
       evaluate: (): ContinuationDecision => {
@@ -77,10 +77,10 @@ describe('ContinuationCriteria.evaluate', () => {
       },
     });
     const outcome = ContinuationCriteria.from(
-      voice('limit 1', 'forbid', 'limit'),
-      voice('ordinary 1', 'forbid'),
-      voice('limit 2', 'allow', 'limit'),
-      voice('ordinary 2', 'request'),
+      evaluation('limit 1', 'forbid', 'limit'),
+      evaluation('ordinary 1', 'forbid'),
+      evaluation('limit 2', 'allow', 'limit'),
+      evaluation('ordinary 2', 'request'),
     ).evaluate(state);
     expect(heard).toEqual(['ordinary 1', 'ordinary 2', 'limit 1', 'limit 2']);
     expect(outcome.evaluations.map((e) => e.criterion)).toEqual([
@@ -92,9 +92,9 @@ describe('ContinuationCriteria.evaluate', () => {
   });
 
   it.each<[ContinuationDecision[], boolean, string]>([
-    [[], true, 'with limits alone nobody is done'],
-    [['allow'], true, 'nobody is done'],
-    [['request', 'stop'], true, 'somebody wants more'],
+    [[], true, 'with limits only, no criterion is done'],
+    [['allow'], true, 'no criterion is done'],
+    [['request', 'stop'], true, 'one requests more'],
     [['stop', 'allow'], false, 'everybody is done'],
     [['request', 'forbid'], false, 'a forbid ends it anyway'],
   ])('limits are told that after %j work is pending: %s (%s)', (decisions, workPending) => {
@@ -164,7 +164,7 @@ describe('ContinuationCriteria.evaluate', () => {
     [
       'what was said stays, under the name in the list',
       {
-        criterion: 'Somebody else',
+        criterion: 'Another',
         decision: 'forbid',
         reason: 'enough',
         context: { used: 1 },
@@ -274,19 +274,19 @@ describe('ContinuationCriteria.evaluate', () => {
     expect(evaluation?.reason).toBe('Leaky threw: 401 for [redacted]');
   });
 
-  interface Voice {
+  interface Draft {
     readonly decision: ContinuationDecision;
     readonly stopReason: StopReason;
     readonly isLimit: boolean;
   }
-  const voice: fc.Arbitrary<Voice> = fc.record({
+  const evaluation: fc.Arbitrary<Draft> = fc.record({
     decision: fc.constantFrom('forbid', 'request', 'stop', 'allow'),
     stopReason: fc.constantFrom(...forbidOrder),
     isLimit: fc.boolean(),
   });
 
   /** Like the built-in limits: objects only while work is pending. */
-  const made = ({ decision, stopReason, isLimit }: Voice, i: number): ContinuationCriterion => ({
+  const made = ({ decision, stopReason, isLimit }: Draft, i: number): ContinuationCriterion => ({
     name: `C${i}`,
     ...(isLimit ? { kind: 'limit' as const } : null),
     evaluate(_state, { workPending }) {
@@ -295,10 +295,10 @@ describe('ContinuationCriteria.evaluate', () => {
     },
   });
 
-  it('property: the order of listing changes neither the verdict nor its reason', () => {
+  it('property: the order of listing changes neither the outcome nor its reason', () => {
     fc.assert(
       fc.property(
-        fc.array(voice, { minLength: 1, maxLength: 8 }).chain((list) => {
+        fc.array(evaluation, { minLength: 1, maxLength: 8 }).chain((list) => {
           const criteria = list.map(made);
           const { length } = criteria;
           return fc.tuple(
@@ -321,7 +321,7 @@ describe('ContinuationCriteria.evaluate', () => {
 
   it('property: canContinue and decide say what evaluate says', () => {
     fc.assert(
-      fc.property(fc.array(voice, { maxLength: 6 }), (list) => {
+      fc.property(fc.array(evaluation, { maxLength: 6 }), (list) => {
         const criteria = ContinuationCriteria.from(...list.map(made));
         const { shouldContinue, decision } = criteria.evaluate(state);
         expect(criteria.canContinue(state)).toBe(shouldContinue);
@@ -343,7 +343,7 @@ describe('ContinuationCriteria as a list', () => {
   it.each<[unknown, string]>([
     [undefined, 'nothing'],
     [stepsLimit, 'the factory instead of what it makes'],
-    [{ name: 'X' }, 'no voice'],
+    [{ name: 'X' }, 'no evaluation'],
     [{ evaluate: () => 'allow' }, 'no name'],
   ])('refuses %s (%s)', (criterion) => {
     expect(() => ContinuationCriteria.from(criterion as never)).toThrowError(

@@ -10,7 +10,7 @@ import { ContinuationOutcome } from './outcome.ts';
 import { checkRunView, type RunView } from './run-view.ts';
 import { forbidOrder, StopReason } from './stop-reason.ts';
 
-/** All voices of an agent. Asks every one of them, always: a stop is explained by all, not by the first. */
+/** All criteria of an agent. Evaluates every one of them, always: a stop is explained by all, not by the first. */
 export class ContinuationCriteria<S extends RunView = RunView> {
   readonly #criteria: readonly ContinuationCriterion<S, never>[];
   /** Sorted out once: what is asked every step must not be searched for every step. */
@@ -157,7 +157,7 @@ function contextOf(
   return { workPending, grants: state.execution.grants, now, deps: deps as never };
 }
 
-/** A criterion that throws here is heard in its verdict; it must not end the run. */
+/** A criterion that throws here fails in its own evaluation; it must not end the run. */
 function quietly<T>(ask: () => T): T | undefined {
   try {
     return ask();
@@ -239,7 +239,7 @@ function completed(
 
 function describeAnswer(answer: unknown): string {
   if (!(answer instanceof Promise)) return JSON.stringify(answer) ?? String(answer);
-  answer.catch(() => {}); // nobody waits for it, so its failure must not end the process
+  answer.catch(() => {}); // no code waits for it, so its failure must not end the process
   return 'a promise (criteria are synchronous)';
 }
 

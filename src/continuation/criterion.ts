@@ -5,7 +5,7 @@ import type { RunView } from './run-view.ts';
 import type { StopReason } from './stop-reason.ts';
 
 export interface CriterionContext<Deps = {}> {
-  /** Whether the run would go on if no limit objected; known to criteria of kind `limit`, false for others. */
+  /** Whether the run would continue without limits; known to criteria of kind `limit`, false for others. */
   readonly workPending: boolean;
   /** What has been granted to this execution on top of its limits. */
   readonly grants: Grants;
@@ -27,7 +27,7 @@ export type CriterionAnswer =
   | ContinuationDecision
   | (Omit<ContinuationEvaluation, 'criterion' | 'context'> & Partial<ContinuationEvaluation>);
 
-/** One voice in the decision to go on. Synchronous, and a function of what it is given. */
+/** A rule that is evaluated after each step. Synchronous, and a function of its arguments. */
 export interface ContinuationCriterion<S = RunView, Deps = {}> {
   readonly name: string;
   /** A `limit` is asked in the second round, when it is known whether work is pending. */

@@ -1,12 +1,12 @@
-/** What one criterion says about going on. */
+/** The decision of one criterion on whether to continue. */
 export const ContinuationDecision = {
   /** Stop, whatever the others say. */
   ForbidContinuation: 'forbid',
-  /** There is work to do: go on unless somebody forbids it. */
+  /** There is work to do: continue unless a criterion forbids it. */
   RequestContinuation: 'request',
-  /** Nothing left to do here: stop unless somebody has work. */
+  /** Nothing left to do: stop unless a criterion requests work. */
   AllowStop: 'stop',
-  /** No objection to going on. */
+  /** No objection to continuing. */
   AllowContinuation: 'allow',
 } as const;
 export type ContinuationDecision = (typeof ContinuationDecision)[keyof typeof ContinuationDecision];

@@ -61,7 +61,7 @@ describe('agentErrorContextResolver', () => {
   it.each<[string, StepView, boolean]>([
     ['a failed model call', failedCall(), true],
     [
-      'an answer in the wrong format: there is nothing to go on with either',
+      'an answer in the wrong format: there is no answer to continue with either',
       stepView({ errors: [errorRecord({ type: 'validation' })] }),
       true,
     ],

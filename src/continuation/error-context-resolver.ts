@@ -30,7 +30,7 @@ export const agentErrorContextResolver: ErrorContextResolver = {
   },
 };
 
-/** A failed call, or an answer in the wrong format: there is no answer to go on with. */
+/** A failed call, or an answer in the wrong format: there is no answer to continue with. */
 export const failedAnswer = (step: Pick<StepView, 'type'>): boolean =>
   step.type === 'error' || step.type === 'final';
 

@@ -39,7 +39,7 @@ export const ContinuationEvaluation = {
   }),
 } as const;
 
-/** Most steps get the same words from the same voice: made once per `key`, so that long histories stay small. */
+/** Most steps get the same reason from the same criterion: made once per `key`, so that long histories stay small. */
 export function sharedEvaluations<K>(
   make: (key: K) => ContinuationEvaluation,
 ): (key: K) => ContinuationEvaluation {

@@ -14,8 +14,8 @@ const said = (
   ...more,
 });
 
-/** Each voice is named after its place, so the list order stays readable. */
-const voices = (...decisions: readonly ContinuationDecision[]): ContinuationEvaluation[] =>
+/** Each criterion is named after its position, so the list order stays readable. */
+const evaluations = (...decisions: readonly ContinuationDecision[]): ContinuationEvaluation[] =>
   decisions.map((decision, i) => said(`C${i}`, decision));
 
 describe('ContinuationOutcome.resolve', () => {
@@ -24,14 +24,19 @@ describe('ContinuationOutcome.resolve', () => {
     [['allow', 'stop', 'forbid'], 'forbid', 'guard', 'a forbid beats an allowed stop'],
     [['forbid'], 'forbid', 'guard', 'a forbid without a reason of its own is a guard'],
     [['stop', 'request'], 'request', null, 'pending work beats a finished worker'],
-    [['allow', 'request'], 'request', null, 'a request needs nobody beside it'],
-    [['stop', 'allow'], 'stop', 'completed', 'no objection to going on is no wish to go on'],
+    [['allow', 'request'], 'request', null, 'a request needs no other'],
+    [
+      ['stop', 'allow'],
+      'stop',
+      'completed',
+      'no objection to continuing is no request to continue',
+    ],
     [['stop', 'stop'], 'stop', 'completed', 'everybody is done'],
-    [['allow', 'allow'], 'allow', null, 'nobody objects and nobody is done'],
-    [['allow'], 'allow', null, 'guards alone let it go on'],
+    [['allow', 'allow'], 'allow', null, 'no criterion objects and none is done'],
+    [['allow'], 'allow', null, 'guards only let it continue'],
   ])('%j -> %s, stop reason %s (%s)', (decisions, decision, stopReason) => {
     const shouldContinue = stopReason === null;
-    for (const list of [voices(...decisions), voices(...decisions).toReversed()])
+    for (const list of [evaluations(...decisions), evaluations(...decisions).toReversed()])
       expect(ContinuationOutcome.resolve(list)).toMatchObject({
         decision,
         shouldContinue,
@@ -39,7 +44,7 @@ describe('ContinuationOutcome.resolve', () => {
       });
   });
 
-  it('nobody asked: an allowed stop, completed, resolved by ContinuationCriteria', () => {
+  it('no criteria: an allowed stop, completed, resolved by ContinuationCriteria', () => {
     const outcome = ContinuationOutcome.resolve([]);
     expect(outcome.toJSON()).toEqual({
       decision: 'stop',
@@ -79,10 +84,10 @@ describe('ContinuationOutcome.resolve', () => {
 
   it('within requests, allowed stops and allows the first in the list is named', () => {
     for (const decision of ['request', 'stop', 'allow'] as const)
-      expect(ContinuationOutcome.resolve(voices(decision, decision)).resolvedBy).toBe('C0');
+      expect(ContinuationOutcome.resolve(evaluations(decision, decision)).resolvedBy).toBe('C0');
   });
 
-  it('a stop reason on a voice that did not stop the run changes nothing', () => {
+  it('a stop reason on an evaluation that did not stop the run changes nothing', () => {
     const outcome = ContinuationOutcome.resolve([
       said('A', 'request', { stopReason: 'steps_limit' }),
       said('B', 'stop', { stopReason: 'guard' }),
@@ -115,7 +120,7 @@ describe('ContinuationOutcome.resolve', () => {
       : { shouldContinue: false, stopReason: 'completed' };
   }
 
-  it('property: every list resolves by the five rules, and to a voice that it really heard', () => {
+  it('property: every list resolves by the five rules, and to one of its evaluations', () => {
     fc.assert(
       fc.property(fc.array(evaluation, { maxLength: 8 }), (list) => {
         const outcome = ContinuationOutcome.resolve(list);
@@ -129,7 +134,7 @@ describe('ContinuationOutcome.resolve', () => {
     );
   });
 
-  it('property: no permutation of the list changes the verdict', () => {
+  it('property: no permutation of the list changes the outcome', () => {
     const listAndPermutation = fc
       .array(
         evaluation.map((e) => (e.decision === 'stop' ? { ...e, stopReason: undefined } : e)),
@@ -170,15 +175,15 @@ describe('ContinuationOutcome', () => {
     said('ToolCallPresenceCheck', 'request'),
   ]);
 
-  it('names the decisive voice and finds any other by name', () => {
+  it('names the deciding criterion and finds any other by name', () => {
     expect(outcome.resolvedBy).toBe('StepsLimit');
     expect(outcome.forbiddingCriterion()).toBe('StepsLimit');
     expect(outcome.decisive?.context).toEqual({ used: 4, limit: 4 });
     expect(outcome.evaluationFor('ToolCallPresenceCheck')?.decision).toBe('request');
-    expect(outcome.evaluationFor('Nobody')).toBeUndefined();
+    expect(outcome.evaluationFor('Unknown')).toBeUndefined();
   });
 
-  it('two voices of one name: the decisive one is the one whose reason counted', () => {
+  it('two evaluations of one name: the decisive one is the one whose reason counted', () => {
     const twins = ContinuationOutcome.resolve([
       said('Twin', 'forbid', { stopReason: 'guard', reason: 'weaker' }),
       said('Twin', 'forbid', { stopReason: 'time_limit', reason: 'stronger' }),
@@ -187,14 +192,14 @@ describe('ContinuationOutcome', () => {
     expect(twins.decisive?.reason).toBe('stronger');
   });
 
-  it('while it goes on there is no stop reason and no forbidding criterion', () => {
-    const goesOn = ContinuationOutcome.resolve(voices('stop', 'request'));
-    expect(goesOn).toMatchObject({ shouldContinue: true, stopReason: null, resolvedBy: 'C1' });
-    expect(goesOn.forbiddingCriterion()).toBeNull();
+  it('while it continues there is no stop reason and no forbidding criterion', () => {
+    const continuing = ContinuationOutcome.resolve(evaluations('stop', 'request'));
+    expect(continuing).toMatchObject({ shouldContinue: true, stopReason: null, resolvedBy: 'C1' });
+    expect(continuing.forbiddingCriterion()).toBeNull();
   });
 
-  it('a stop that nobody forbade has no forbidding criterion', () => {
-    expect(ContinuationOutcome.resolve(voices('stop')).forbiddingCriterion()).toBeNull();
+  it('an allowed stop has no forbidding criterion', () => {
+    expect(ContinuationOutcome.resolve(evaluations('stop')).forbiddingCriterion()).toBeNull();
   });
 
   it('survives JSON with all its methods, and a revived one is the same data', () => {
@@ -244,9 +249,9 @@ describe('ContinuationOutcome', () => {
     [null, 'nothing'],
     ['stop', 'a bare decision is no outcome'],
     [{ decision: 'halt', evaluations: [] }, 'an unknown decision'],
-    [{ ...outcome.toJSON(), evaluations: null }, 'no voices'],
-    [{ ...outcome.toJSON(), resolvedBy: undefined }, 'nobody decided'],
-    [{ ...outcome.toJSON(), shouldContinue: 'yes' }, 'no verdict'],
+    [{ ...outcome.toJSON(), evaluations: null }, 'no evaluations'],
+    [{ ...outcome.toJSON(), resolvedBy: undefined }, 'no deciding criterion'],
+    [{ ...outcome.toJSON(), shouldContinue: 'yes' }, 'no outcome'],
   ])('refuses %j (%s)', (json) => {
     expect(() => ContinuationOutcome.from(json as never)).toThrowError(
       expect.objectContaining({ code: 'invalid_state' }),

@@ -25,7 +25,7 @@ export interface ContinuationOutcomeJSON {
   readonly stoppedAgents?: readonly StoppedAgent[];
 }
 
-/** The verdict after a step, with every voice that led to it. */
+/** The resolved result of a step, with every evaluation behind it. */
 export class ContinuationOutcome implements ContinuationOutcomeJSON {
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
@@ -64,8 +64,8 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
   }
 
   /**
-   * Any forbid stops; else any request continues; else any allow-stop stops; else any allow continues; nobody
-   * asked stops. The order of the list never matters for the verdict.
+   * Any forbid stops; else any request continues; else any allow-stop stops; else any allow continues; an
+   * empty list stops. The order of the list never matters for the outcome.
    */
   static resolve(evaluations: readonly ContinuationEvaluation[], at?: string): ContinuationOutcome {
     const decisive = decisiveOf(evaluations);
@@ -97,12 +97,12 @@ export class ContinuationOutcome implements ContinuationOutcomeJSON {
     return this.evaluations.find((e) => e.criterion === criterion);
   }
 
-  /** Name of the criterion that forbade going on, null if none did. */
+  /** Name of the criterion that forbade continuing, null if none did. */
   forbiddingCriterion(): string | null {
     return this.decision === 'forbid' ? this.resolvedBy : null;
   }
 
-  /** A short account for a person: verdict, numbers, what would let it go on, and every voice. */
+  /** A short text for a person: outcome, numbers, how to continue, and every evaluation. */
   explain(): string {
     return explanationText(this);
   }

@@ -28,7 +28,7 @@ export interface StepView {
   readonly softLanding?: string;
 }
 
-/** A wish to end the execution: from a person (signal, `stop()`), from a tool, or from a parent's deadline. */
+/** A request to end the execution: from a person (signal, `stop()`), from a tool, or from a parent's deadline. */
 export interface StopRequest {
   readonly by: 'user' | 'tool' | 'deadline';
   readonly reason: string;

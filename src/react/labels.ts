@@ -154,7 +154,7 @@ export const defaultLabels: AgentLabels = {
   grant: grantLabel,
   operatorNeeded: 'To continue, ask an operator for more, or send a new message.',
   resume: 'Resume',
-  resuming: 'Going on…',
+  resuming: 'Continuing…',
   decidedBy: (criterion) => `decided by ${criterion}`,
   tokens: (total) => `${countText(total)} tokens`,
   tokenParts: (input, output) => `${countText(input)} in, ${countText(output)} out`,

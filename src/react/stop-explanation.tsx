@@ -13,7 +13,7 @@ export interface StopExplanationProps {
   readonly stop: UiStop;
   /** What became of the grant, once one was given. */
   readonly action: SessionAction | null;
-  /** Absent: going on is not offered. */
+  /** Absent: the button to continue is not shown. */
   readonly onResume?: (grant?: Grants) => unknown;
   /** What the user may still grant: the button offers no more. Null or absent: the remedy stands as it is. */
   readonly allowance?: GrantAllowance | null;

@@ -3,7 +3,7 @@ import type { ContinuationOutcomeJSON } from '../continuation/outcome.ts';
 import type { AgentEvent, EventOf } from '../events/agent-event.ts';
 import type { JsonObject } from '../json.ts';
 
-/** A stretch of time in which nobody worked on the run. */
+/** A time in which no process worked on the run. */
 export interface Gap {
   readonly from: number;
   /** Null while it lasts. */
@@ -46,7 +46,7 @@ export interface RunLog {
   readonly calls: ReadonlyMap<string, LoggedCall>;
   readonly lastStep: LoggedStep | null;
   readonly outcome: ContinuationOutcomeJSON | null;
-  /** The last word of the run, if it had one and nobody reopened it. */
+  /** The last event of the run, if it ended and was not reopened. */
   readonly ending: EventOf<'AgentFinished'> | EventOf<'AgentFailed'> | null;
 }
 
@@ -68,7 +68,7 @@ class Reading implements RunLog {
     // the machine that continued may have been behind the one before
     const at = Math.max(msOf(event.at), this.#before?.at ?? 0);
     const open = this.gaps.at(-1);
-    // after a pause or an end nothing happens until somebody takes it up
+    // after a pause or an end nothing happens until a worker continues it
     if (open?.to === null) open.to = at;
     if (event.parentAgentId === null) this.#takeOwn(event, at);
     this.#before = { event, at };
@@ -126,7 +126,7 @@ class Reading implements RunLog {
     }
   }
 
-  /** A run that goes on without a last word before it was cut off with its process. */
+  /** A run that continues without a last event was interrupted with its process. */
   #takenUp(event: EventOf<'AgentStarted'>, at: number): void {
     const before = this.#before;
     if (!before || before.at >= at || this.#hasJustEnded(before.event)) return;

@@ -32,7 +32,7 @@ export interface SearchSessionsOptions extends OwnerOptions {
 
 export interface SessionSearchPage {
   readonly sessions: readonly Session[];
-  /** Goes on where this search stopped; null when everything was looked at. A page may be empty and not the last. */
+  /** Continues where this search stopped; null when everything was searched. A page may be empty and not the last. */
   readonly cursor: string | null;
 }
 

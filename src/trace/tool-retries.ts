@@ -46,7 +46,7 @@ function failedCalls(step: StepWithCalls | null): readonly Call[] {
   });
 }
 
-/** With the same arguments if there is one; a model may also mend them. */
+/** With the same arguments if there is one; a model may also fix them. */
 function placeOfRetry(calls: readonly Call[], { name, args }: Call): number {
   const wanted = canonicalJson(args);
   const same = calls.findIndex((call) => call.name === name && canonicalJson(call.args) === wanted);
@@ -55,6 +55,6 @@ function placeOfRetry(calls: readonly Call[], { name, args }: Call): number {
 
 /** How many are allowed, where the policy counts them. */
 function limitOf(step: StepWithCalls | null): number | null {
-  const voice = evaluationOf(step?.outcome ?? null, 'ErrorPolicyCriterion');
-  return textIn(voice, 'handling') === 'ignore' ? null : numberIn(voice, 'maxRetries');
+  const evaluation = evaluationOf(step?.outcome ?? null, 'ErrorPolicyCriterion');
+  return textIn(evaluation, 'handling') === 'ignore' ? null : numberIn(evaluation, 'maxRetries');
 }

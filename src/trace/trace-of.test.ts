@@ -70,7 +70,7 @@ describe('the bars of a step', () => {
     expect(trace.pauses).toEqual([
       { at: 200, step: 1, durationMs: 60_000, kind: 'crash', reason: null },
     ]);
-    // nobody was waited for
+    // no person was waited for
     expect(trace.totals.pausedMs).toBe(0);
   });
 

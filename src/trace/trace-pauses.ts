@@ -3,7 +3,7 @@ import type { Session } from '../sessions/session.ts';
 import { workedBetween, type Gap, type RunLog } from './run-log.ts';
 import type { TracePause, TraceStep } from './trace.ts';
 
-/** Nobody was asked for anything: a process died, or handed its work over. */
+/** Pauses without a question: a process died, or handed its work over. */
 const technicalPauses: ReadonlySet<string> = new Set(['crash', 'handover']);
 
 /** The gaps of the shown steps as marks on the axis. `session` is given where its last gap may still last. */
@@ -51,7 +51,7 @@ function shownGaps(
 ): readonly { readonly gap: Gap; readonly step: TraceStep | undefined }[] {
   return gaps.flatMap((gap) => {
     const step = steps.findLast(({ number }) => number === gap.step);
-    // an end that nobody reopened is no pause
+    // an end that was not reopened is no pause
     if (gap.to === null && (gap.kind === 'grant' || session === null)) return [];
     return step || (gap.step === 0 && (steps[0]?.number ?? 1) === 1) ? [{ gap, step }] : [];
   });

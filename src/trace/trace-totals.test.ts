@@ -3,7 +3,7 @@ import { accounts, Log, session, step, outcomeWith } from '../../test/trace/reco
 import { traced } from '../../test/trace/traced.ts';
 import { ContinuationOutcome } from '../continuation/outcome.ts';
 
-describe('totals and the verdict', () => {
+describe('totals and the outcome', () => {
   const spent = ContinuationOutcome.from(
     outcomeWith(
       {
@@ -21,7 +21,7 @@ describe('totals and the verdict', () => {
     ),
   );
 
-  it('limits come from the voices; what no voice limits has none', () => {
+  it('limits come from the evaluations; what no criterion limits has none', () => {
     const trace = traced({
       session: session({ status: 'stopped', stopReason: 'steps_limit', outcome: spent }),
       steps: [step(1, 0, 200), step(2, 200, 200, { softLanding: 'StepsLimit' })],
@@ -76,7 +76,7 @@ describe('totals and the verdict', () => {
     });
   });
 
-  it('an older execution is told by its own last verdict', () => {
+  it('an older execution shows its own last outcome', () => {
     const trace = traced({
       session: session({ status: 'in_progress', executionId: 'e2' }),
       steps: [step(1, 0, 100, { outcome: spent.toJSON() })],
@@ -86,7 +86,7 @@ describe('totals and the verdict', () => {
     expect(trace.steps).toHaveLength(1);
   });
 
-  it('a verdict before any step stands alone', () => {
+  it('an outcome before any step stands alone', () => {
     const trace = traced({
       session: session({ status: 'stopped', stopReason: 'steps_limit', outcome: spent }),
     });
@@ -94,7 +94,7 @@ describe('totals and the verdict', () => {
     expect(trace.stop?.lead).toBe('Stopped because');
   });
 
-  it('a session that nobody wrote to has nothing to tell', () => {
+  it('a session without messages has an empty trace', () => {
     const fresh = session({ status: 'pending', executionId: null });
     expect(traced({ session: fresh, executionId: null })).toMatchObject({
       executionId: null,

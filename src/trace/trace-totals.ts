@@ -11,7 +11,7 @@ interface TotalsInput {
   readonly records: TraceRecords;
   readonly log: RunLog;
   readonly shown: readonly TraceStep[];
-  /** The newest verdict: its voices know the limits, grants included. */
+  /** The newest outcome: its evaluations have the limits, grants included. */
   readonly outcome: ContinuationOutcomeJSON | null;
   readonly isOpen: boolean;
 }

@@ -22,7 +22,7 @@ export interface Trace {
   /** True when earlier steps of the execution are left out: ask again with `before`. */
   readonly hasEarlier: boolean;
   readonly pauses: readonly TracePause[];
-  /** The last verdict; before the first step it may stand alone. */
+  /** The last outcome; it may precede the first step. */
   readonly outcome: ContinuationOutcomeJSON | null;
   /** Why it stands still, in one sentence; null while it works. */
   readonly stop: StopSentence | null;
@@ -36,7 +36,7 @@ export interface TraceExecution {
   readonly stepCount: number;
 }
 
-/** `limit` null: nobody set one. */
+/** `limit` null: none is set. */
 export interface TraceMeter {
   readonly used: number;
   readonly limit: number | null;

@@ -7,7 +7,7 @@ import type { UiStop } from './ui-state.ts';
 
 type OnRun = LogSnapshot & { readonly run: UiRun };
 
-/** What goes on right now; gone with the next thing that happens. */
+/** What happens right now; removed by the next event. */
 export const statusNote = (
   runId: string,
   type: UiStatusType,
@@ -59,7 +59,7 @@ export function applyStatus(snapshot: OnRun, envelope: EnvelopeOf<'agent.status'
   };
 }
 
-/** Nobody waits and nothing runs after the end; text of its steps that comes late is known as such. */
+/** Nothing waits or runs after the end; late text of its steps is known as such. */
 function ended(run: UiRun, rootId: string): Pick<UiRun, 'approvals' | 'open' | 'agents' | 'rowId'> {
   return {
     approvals: noApprovals,

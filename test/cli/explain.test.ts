@@ -19,7 +19,7 @@ async function stopped(): Promise<FakeWorld> {
 }
 
 describe('onward explain', () => {
-  it('shows every step, every voice of the last in order, the verdict and the remedy', async () => {
+  it('shows every step, every evaluation of the last in order, the outcome and the remedy', async () => {
     const world = await stopped();
     const { code, stdout, stderr } = await cli(world, 'explain', 'last');
     expect(code).toBe(0);
@@ -28,7 +28,7 @@ describe('onward explain', () => {
     expect(lines[0]).toMatch(
       /^What do we have in stock\? {2}session [0-9a-f]{8} · support · stopped$/,
     );
-    expect(stdout).toMatch(/STEP +TIME +WORK +TOKENS +VERDICT/);
+    expect(stdout).toMatch(/STEP +TIME +WORK +TOKENS +OUTCOME/);
     expect(stdout).toMatch(/ 1 +\d+ ms +stock +15 +continue · ToolCallPresenceCheck/);
     expect(stdout).toMatch(/ 2 +\d+ ms +stock +15 +stop: steps_limit · StepsLimit/);
     expect(stdout).toContain('2 of 2 steps');
@@ -58,7 +58,7 @@ describe('onward explain', () => {
     expect(after.stdout).toContain('3 of 4 steps');
   });
 
-  it('shows the voices of another step, and refuses one that is not there', async () => {
+  it('shows the evaluations of another step, and refuses one that is not there', async () => {
     const world = await stopped();
     const { stdout } = await cli(world, 'explain', 'last', '--step', '1');
     expect(stdout).toContain('\nStep 1\n');
@@ -157,7 +157,7 @@ describe('finding a session', () => {
     const short = await cli(world, 'sessions', 'show', 'oth');
     expect(short.code).toBe(3);
     expect(short.stderr).toContain('needs 4 letters');
-    // of somebody else: not even that it exists
+    // of another owner: not even that it exists
     for (const said of ['secret-1', 'secret'])
       expect((await cli(world, 'sessions', 'show', said)).code).toBe(3);
     expect((await cli(world, 'sessions', 'show', 'secr', '--owner', 'ann')).code).toBe(0);
@@ -214,7 +214,7 @@ describe('onward sessions', () => {
     expect(refused.stderr).toContain('Confirm with --yes');
     const no = await cli({ ...world, says: ['n'] }, 'sessions', 'delete', 'last');
     expect(no.stderr).toContain('Nothing was deleted.');
-    expect((await cli(world, 'sessions', 'delete', 'last', 'nobody', '--yes')).code).toBe(3);
+    expect((await cli(world, 'sessions', 'delete', 'last', 'unknown', '--yes')).code).toBe(3);
     expect((await cli(world, 'sessions', 'list', '--json')).lines).toHaveLength(2);
     const yes = await cli({ ...world, says: ['y'] }, 'sessions', 'delete', 'last');
     expect(yes.questions[0]).toBe('Delete 1 session permanently? [y/N] ');

@@ -134,7 +134,7 @@ describe('approvals', () => {
     );
   });
 
-  it('answered, it waits for the run to go on', () => {
+  it('waits for the run to continue after an answer', () => {
     render(<ChatView {...withActions(scenes.approval(), action({ status: 'done' }))} />);
     expect(within(card()).getByRole('status').textContent).toBe(
       'Approved. It continues in a moment.',

@@ -37,7 +37,7 @@ describe('Markdown', () => {
     ['a quote', '> a\n> b', '<blockquote><p>a<br>b</p></blockquote>'],
     ['a list', '- a\n- b', '<ul><li>a</li><li>b</li></ul>'],
     ['a list after a line', 'so:\n- a', '<p>so:</p><ul><li>a</li></ul>'],
-    ['numbers that go on', '3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['numbers that continue', '3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
     ['a list in a list', '- a\n  - b\n- c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
     ['a year is no list', 'In 2024. it was', '<p>In 2024. it was</p>'],
   ])('%s', (_what, text, expected) => {
@@ -154,14 +154,14 @@ describe('Markdown while it is written', () => {
   });
 
   it.each(['const a = [1, 2]', 'f(**', 'x = `', '-', '[', '# a'])(
-    'code is not mended: %s',
+    'code is not completed: %s',
     (line) => {
       const { container } = render(<Markdown text={`so:\n\n\`\`\`ts\n${line}`} isStreaming />);
       expect(container.querySelector('pre')?.textContent).toBe(line);
     },
   );
 
-  it('behind code it is mended again', () => {
+  it('text after code is completed again', () => {
     expect(html('```\na\n```\nso **b', true)).toContain('<p>so <strong>b</strong></p>');
   });
 

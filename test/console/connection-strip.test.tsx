@@ -18,7 +18,7 @@ describe('ConnectionStrip', () => {
   it('says that it reconnects, and why the connection was lost', async () => {
     show(new SourceError('unreachable', 'GET /events answered 502, expected 200.'));
     const strip = await screen.findByRole('alert', {}, { timeout: 5_000 });
-    expect(strip.textContent).toContain('The run goes on at the server. Reconnecting;');
+    expect(strip.textContent).toContain('The run continues on the server. Reconnecting;');
     expect(strip.querySelector('details')?.textContent).toContain('answered 502');
   });
 

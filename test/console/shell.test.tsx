@@ -54,7 +54,7 @@ describe('signing in', () => {
     expect(localStorage.getItem('onward-token')).toBe('tok');
   });
 
-  it('asks for a token where the one there is not taken, and goes on with the one that is pasted', async () => {
+  it('asks for a token where the one there is not taken, and continues with the one that is pasted', async () => {
     localStorage.setItem('onward-token', 'old');
     server.sessions = [summary('s1')];
     open('#/s/s1');
@@ -137,7 +137,7 @@ describe('a session', () => {
     expect(await seriousInDocument()).toEqual([]);
   });
 
-  it('of somebody else looks like one that is gone', async () => {
+  it('a session of another owner looks like one that is gone', async () => {
     open('#/s/foreign');
     await screen.findByRole('heading', { name: 'Session not found', level: 2 });
     expect(screen.getByText('session_not_found')).toBeTruthy();
@@ -210,7 +210,7 @@ describe('granting', () => {
 });
 
 describe('keys', () => {
-  it('move between views and to the search, and only while nobody types', async () => {
+  it('move between views and to the search, and only while the user does not type', async () => {
     server.sessions = [summary('s1')];
     open('#/s/s1');
     await heading('Title of s1');
@@ -286,7 +286,7 @@ it('a new page begins at its heading, and those who listen are told of changes o
   await waitFor(() => expect(region?.textContent).toContain('Stopped · steps limit.'));
 });
 
-it('the theme follows the system until somebody chooses', async () => {
+it('the theme follows the system until the user chooses', async () => {
   open('#/');
   await screen.findByRole('heading', { name: 'Partner assistant' });
   expect(document.documentElement.dataset['theme']).toBe('light');

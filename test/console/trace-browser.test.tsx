@@ -203,7 +203,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('keeps the verdict in sight while the voices scroll', async () => {
+  it('keeps the outcome in sight while the evaluations scroll', async () => {
     const { page } = await open('light', 1280, 560);
     await show(page, traceWith(designRun));
     const button = page.getByRole('button', { name: 'Continue with 5 more steps' });
@@ -216,7 +216,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('goes to the ladder when a step is picked on a phone', async () => {
+  it('shows the checks when a step is picked on a phone', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
     await page.locator('[data-step="2"]').click();
@@ -232,7 +232,7 @@ describe('the trace in a browser', () => {
     await page.context().close();
   });
 
-  it('says first why it stopped where the ladder is far below, and leads there', async () => {
+  it('shows first why it stopped where the checks are far below, and links there', async () => {
     const { page } = await open('light', 390, 844);
     await show(page, traceWith(designRun));
     const why = page.getByRole('button', { name: /^Stopped because it used 5/ });

@@ -58,7 +58,7 @@ export interface RunSpec {
   readonly firstNumber?: number;
 }
 
-/** Its own voice, as users write them. */
+/** A custom criterion. */
 export const leadHasOwner: ContinuationCriterion = {
   name: 'LeadHasOwner',
   evaluate: (state) =>
@@ -67,7 +67,7 @@ export const leadHasOwner: ContinuationCriterion = {
       : { decision: 'allow', reason: 'no lead created yet' },
 };
 
-/** A trace whose verdicts come from the real criteria; only the times are made up. */
+/** A trace whose outcomes come from the real criteria; only the times are made up. */
 export function traceWith(spec: RunSpec): Trace {
   const {
     maxSteps = 5,

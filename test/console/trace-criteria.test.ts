@@ -90,7 +90,7 @@ describe('meterOf, on what the real criteria record', () => {
     expect(meter && meterTexts(meter)).toEqual(['unknown', '$0.10']);
   });
 
-  it('reads used and limit of a voice it does not know, and nothing else', () => {
+  it('reads used and limit of an evaluation it does not know, and nothing else', () => {
     const own = { criterion: 'Mine', decision: 'allow', reason: '' } as const;
     expect(meterOf({ ...own, context: { used: 2, limit: 7 } })).toMatchObject({ unit: 'count' });
     for (const context of [
@@ -104,7 +104,7 @@ describe('meterOf, on what the real criteria record', () => {
   });
 });
 
-describe('custom voices', () => {
+describe('custom evaluations', () => {
   it('are those that no criterion of Onward is named after', () => {
     const folder = 'src/continuation/criteria';
     const names = readdirSync(folder)
@@ -131,8 +131,8 @@ const shown = (...evaluations: readonly ContinuationEvaluation[]): string[] =>
       `${decision}${isDecisive ? '!' : ''} ${all.map((v) => v.criterion).join('')} ${rule ?? ''}`.trim(),
   );
 
-describe('the ladder', () => {
-  it('always has its four rungs in order of precedence', () => {
+describe('the groups', () => {
+  it('always has its four groups in order of precedence', () => {
     expect(precedence).toEqual(['forbid', 'request', 'stop', 'allow']);
     expect(
       groupByDecision(ContinuationOutcome.resolve([]).toJSON()).map((r) => r.decision),
@@ -156,20 +156,20 @@ describe('the ladder', () => {
     ],
     [
       [evaluation('A', 'allow'), evaluation('R', 'request')],
-      ['forbid', 'request! R nobody forbids, so one is enough', 'stop', 'allow A outranked'],
+      ['forbid', 'request! R no check forbids, so one is enough', 'stop', 'allow A outranked'],
     ],
     [
       [evaluation('A', 'allow'), evaluation('S', 'stop')],
-      ['forbid', 'request', 'stop! S nobody has more work, so it may stop', 'allow A outranked'],
+      ['forbid', 'request', 'stop! S no check has more work, so it may stop', 'allow A outranked'],
     ],
-    [[evaluation('A', 'allow')], ['forbid', 'request', 'stop', 'allow! A nobody objects']],
+    [[evaluation('A', 'allow')], ['forbid', 'request', 'stop', 'allow! A no check objects']],
     [[], ['forbid', 'request', 'stop', 'allow']],
   ])('%#', (evaluations, groups) => {
     expect(shown(...evaluations)).toEqual(groups);
     expect(shown(...evaluations.toReversed())).toEqual(groups);
   });
 
-  it('puts the decisive voice first and the others as they were asked', () => {
+  it('puts the decisive evaluation first and the others as they were asked', () => {
     const forbids = (criterion: string, stopReason: 'guard' | 'steps_limit') => ({
       ...evaluation(criterion, 'forbid'),
       stopReason,
@@ -179,7 +179,7 @@ describe('the ladder', () => {
     ).toBe('forbid! SGH one is enough to stop it');
   });
 
-  it('agrees with the verdict of every step of a real run', () => {
+  it('agrees with the outcome of every step of a real run', () => {
     for (const step of traceWith(designRun).steps) {
       const groups = groupByDecision(step.outcome!);
       expect(groups.filter((r) => r.isDecisive).map((r) => r.evaluations[0]?.criterion)).toEqual([
@@ -191,7 +191,7 @@ describe('the ladder', () => {
 });
 
 describe('the matrix', () => {
-  it('has a cell for each voice and step, one decisive in each column', () => {
+  it('has a cell for each evaluation and step, one decisive in each column', () => {
     const { evaluations, columns } = matrixOf(rowsOf(traceWith(designRun)));
     expect(columns).toHaveLength(6);
     expect(evaluations).toHaveLength(10);
@@ -202,7 +202,7 @@ describe('the matrix', () => {
     ).toEqual(['allow', 'allow', 'allow', 'allow', 'allow', 'forbid']);
   });
 
-  it('leaves the cells of a step without a verdict empty', () => {
+  it('leaves the cells of a step without an outcome empty', () => {
     const { evaluations } = matrixOf(rowsOf(traceWith(runs['running']!)));
     expect(evaluations.every(({ cells }) => cells[1]?.evaluation === null)).toBe(true);
   });

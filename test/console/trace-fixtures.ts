@@ -71,7 +71,7 @@ export const many = (count: number, scale: number = 1): RunSpec => ({
   maxSeconds: 100_000,
 });
 
-/** As long as wanted: a short run over and over, since thousands of verdicts take their time to make. */
+/** As long as wanted: a short run over and over, since thousands of outcomes take time to make. */
 export function longTrace(count: number): Trace {
   const part = traceWith(many(50));
   const length = part.totals.seconds.used * 1000;
@@ -179,7 +179,7 @@ export const runs: Readonly<Record<string, RunSpec>> = {
   },
 };
 
-/** A verdict before any step. */
+/** An outcome before any step. */
 export function beforeAnyStep(): Trace {
   const stopped = traceWith({ steps: [{ modelMs: 10 }], maxTokens: 1000 });
   const outcome: ContinuationOutcomeJSON = {

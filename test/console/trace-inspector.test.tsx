@@ -17,13 +17,13 @@ afterEach(() => {
 });
 
 describe('the inspector', () => {
-  it('shows who did not object above the decisive voice, and who was outranked below', () => {
+  it('shows empty groups above the deciding check, and outranked ones below', () => {
     show(traceWith(designRun), 2);
     const groups = [...pane().querySelectorAll('h4')].map((h) => h.textContent);
     expect(groups).toEqual([
-      'Forbidnobody',
-      'Request1nobody forbids, so one is enough',
-      'Allow stopnobody',
+      'Forbidnone',
+      'Request1no check forbids, so one is enough',
+      'Allow stopnone',
       'Allow9outranked',
     ]);
     const card = pane().querySelector('.evaluation-row[data-decisive]')!;
@@ -55,7 +55,7 @@ describe('the inspector', () => {
     expect(paused.onResume).toHaveBeenCalledOnce();
   });
 
-  it('tags the user’s own voices and shows reasons as recorded', () => {
+  it('tags the user’s own evaluations and shows reasons as recorded', () => {
     show(traceWith(designRun));
     const own = [...pane().querySelectorAll('.evaluation-row')].find((v) =>
       v.textContent?.includes('LeadHasOwner'),

@@ -57,7 +57,7 @@ it('shows the same run while it waits for a person', () => {
   expect(document.querySelectorAll('[data-step="5"] [data-kind="paused"]')).toHaveLength(1);
 });
 
-it('shows after the grant that it was given and where it went on', () => {
+it('shows after the grant that it was given and where it continued', () => {
   show(run.granted, 6);
   expect(paneText()).toContain('More was granted, and it continued with the next step.');
   expect(document.querySelector('.trace-totals')?.textContent).toContain('5 granted');
@@ -67,7 +67,7 @@ it('shows after the grant that it was given and where it went on', () => {
   expect(document.querySelectorAll('.trace-grid [data-pause]')).toHaveLength(2);
 });
 
-it('has a voice for every evaluation, and every meter of it has its numbers', () => {
+it('has an evaluation for every evaluation, and every meter of it has its numbers', () => {
   show(run.stopped);
   const { evaluations } = run.stopped.outcome!;
   expect(document.querySelectorAll('.evaluation-row')).toHaveLength(evaluations.length);

@@ -23,13 +23,13 @@ describe('rows', () => {
     expect(tagsOf(traceWith(runs['waiting']!).steps[1]!)).toEqual(['waiting']);
   });
 
-  it('has a row 0 for a verdict before any step, and none before a message', () => {
+  it('has a row 0 for an outcome before any step, and none before a message', () => {
     const before = beforeAnyStep();
     expect(rowsOf(before)).toMatchObject([{ number: 0, step: null, isLast: true }]);
     expect(rowsOf({ ...before, outcome: null })).toEqual([]);
   });
 
-  it('gives a verdict beside the steps to the one that waited when it came', () => {
+  it('gives an outcome beside the steps to the step that waited', () => {
     const waiting = traceWith(runs['waiting']!);
     const { outcome } = traceWith(designRun);
     expect(rowsOf({ ...waiting, outcome, status: 'cancelled' }).at(-1)?.outcome).toBe(outcome);

@@ -51,7 +51,7 @@ export function show(
 
 /** By their labels: queries by role read the whole page each time, and these pages are large. */
 export const labelled = (label: string): HTMLElement => only(document, `[aria-label="${label}"]`);
-export const pane = (): HTMLElement => labelled('Voices of the selected step');
+export const pane = (): HTMLElement => labelled('Checks of the selected step');
 export const title = (): string | null | undefined => pane().querySelector('h3')?.textContent;
 export const timeline = (): HTMLElement => labelled('Timeline');
 export const press = (name: string, within: HTMLElement = document.body): void => {

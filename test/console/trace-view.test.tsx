@@ -51,7 +51,7 @@ describe('the timeline', () => {
     show(traceWith(designRun));
     expect([...timeline().querySelectorAll('li')]).toHaveLength(6);
     expect(row(2).textContent).toContain('6.18 s');
-    expect(row(2).textContent).toContain('Go on · ToolCallPresenceCheck');
+    expect(row(2).textContent).toContain('Continued · ToolCallPresenceCheck');
     expect(row(3).textContent).toContain('failed call');
     expect(row(4).textContent).toContain('attempt 2');
     expect(row(6).textContent).toContain('Stop · StepsLimit');
@@ -90,7 +90,7 @@ describe('the timeline', () => {
     expect([...timeline().querySelectorAll('[data-step][tabindex="0"]')]).toEqual([row(1)]);
   });
 
-  it('takes J and K from anywhere, but not from somebody who writes', () => {
+  it('takes J and K from anywhere, but not from a text field', () => {
     show(traceWith(designRun));
     fireEvent.keyDown(document.body, { key: 'k' });
     expect(title()).toBe('Step 5');
@@ -102,7 +102,7 @@ describe('the timeline', () => {
     expect(title()).toBe('Step 5');
   });
 
-  it('has a row 0 for a verdict before any step', () => {
+  it('has a row 0 for an outcome before any step', () => {
     show(beforeAnyStep());
     expect(row(0).textContent).toContain('before any step');
     expect(title()).toBe('Before any step');
@@ -144,12 +144,12 @@ describe('the timeline', () => {
 });
 
 describe('a running step', () => {
-  it('has no verdict yet and grows by itself, until the next document', () => {
+  it('has no decision yet and grows by itself, until the next document', () => {
     vi.useFakeTimers();
     const trace = traceWith(runs['running']!);
     const { bring } = show(trace);
-    expect(row(2).textContent).toContain('No verdict yet');
-    expect(pane().textContent).toContain('All voices speak together when it is over.');
+    expect(row(2).textContent).toContain('No decision yet');
+    expect(pane().textContent).toContain('Checks are evaluated when it ends.');
     expect(row(2).textContent).toContain('2.40 s');
     act(() => {
       vi.advanceTimersByTime(1000);

@@ -49,7 +49,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     expect(await conversation(page), 'no raw tool JSON').not.toMatch(/\{"/);
   });
 
-  it('goes on with what was said before', async () => {
+  it('continues the conversation', async () => {
     const { page } = tab;
     await send(page, 'yes');
     await page.getByRole('heading', { name: 'Delete lead_2207?' }).waitFor();
@@ -100,7 +100,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
       .waitFor();
   });
 
-  it('shows every voice of every step, by keyboard alone', async () => {
+  it('shows all checks of every step, by keyboard only', async () => {
     const { page } = tab;
     await page.keyboard.press('t');
     await page.waitForURL(/\/trace/);
@@ -115,7 +115,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
     await page.waitForURL(/#\/s\/[^/]+$/);
   });
 
-  it('a run that fails says who decided, and what would mend it', async () => {
+  it('a failed run shows the deciding check and the remedy', async () => {
     const { page } = tab;
     await begin(page, 'Import the leads from Atlantis');
     await page.getByRole('region', { name: 'Why it stopped' }).waitFor();

@@ -36,7 +36,7 @@ afterAll(async () => {
   await discard(dev);
 });
 
-/** Each theme and each width; all four when somebody wants the pictures. */
+/** Each theme and each width; all four when pictures are requested. */
 const looks = [
   ['light', 1280],
   ['dark', 390],
@@ -98,7 +98,7 @@ describe.each(looks)('the console, %s, %i px', (theme, width) => {
   it.each(['answered', 'stopped', 'failed', 'waiting'] as const)('trace: %s', async (name) => {
     await go(`#/s/${ids[name]}/trace`);
     await page.getByRole('region', { name: 'Timeline' }).waitFor();
-    await page.getByRole('region', { name: 'Voices across steps' }).waitFor();
+    await page.getByRole('region', { name: 'Checks by step' }).waitFor();
     await see(`trace-${name}`);
   });
 

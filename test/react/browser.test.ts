@@ -210,11 +210,11 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
       );
     });
     await card.waitFor({ state: 'detached' });
-    // the card had the focus: it goes on to where one would write next
+    // the card had the focus: it moves to where the user writes next
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   });
 
-  it('D02: says why it stopped and offers exactly what lets it go on', async () => {
+  it('D02: says why it stopped and offers exactly what lets it continue', async () => {
     await page.evaluate(() => {
       const { wire, bring } = window.stage;
       bring(wire.stepDone(2, true), wire.limit());
@@ -225,7 +225,7 @@ describe.each(looks)('AgentChat in a browser, %s, %i px', (theme, width) => {
     const grant = page.getByRole('button', { name: 'Continue with 5 more steps' });
     await grant.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Going on…' }).waitFor();
+    await page.getByRole('button', { name: 'Continuing…' }).waitFor();
     expect(await page.evaluate(() => window.stage.asked.at(-1))).toEqual(['resume', { steps: 5 }]);
     await look('granted');
   });

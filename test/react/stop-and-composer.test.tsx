@@ -14,7 +14,7 @@ describe('StopExplanation', () => {
   const limit = stateAfter(new Wire().limit()).stop!;
   const stopOf = (more: Partial<UiStop>): UiStop => ({ ...limit, ...more });
 
-  it('D02: says why, what would let it go on, names the option, and grants exactly that', async () => {
+  it('D02: says why and how to continue, names the option, and grants exactly that', async () => {
     const onResume = vi.fn();
     render(<StopExplanation stop={limit} action={null} onResume={onResume} />);
     const box = screen.getByRole('region', { name: 'Stopped' });
@@ -116,7 +116,7 @@ describe('StopExplanation', () => {
         onResume={onResume}
       />,
     );
-    const button = screen.getByRole('button', { name: 'Going on…' });
+    const button = screen.getByRole('button', { name: 'Continuing…' });
     expect(button.getAttribute('aria-disabled')).toBe('true');
     await userEvent.click(button);
     expect(onResume).not.toHaveBeenCalled();

@@ -16,7 +16,7 @@ import { traceOn } from './sound-trace.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-it('a fork goes on with the steps of its source, under an execution of its own', async () => {
+it('a fork continues the steps of its source, under its own execution', async () => {
   const driver = followingDriver([toolCall('look'), toolCall('look', { again: 1 }), final('done')]);
   const runtime = runtimeOn(
     memoryPlace().open(),

@@ -56,7 +56,7 @@ describe.each(places)('searching sessions in %s', (_name, placed) => {
     expect(await found('nordlicht', { owner: 'bob' })).toEqual([]);
   });
 
-  it('stops when it has enough, has looked long enough, or far enough, and goes on from there', async () => {
+  it('stops when it has enough, has looked long enough, or far enough, and continues from there', async () => {
     const runtime = await told();
     const walk = async (bound: Partial<SearchSessionsOptions>) => {
       const pages: string[][] = [];

@@ -8,13 +8,13 @@ const { toolCall, final } = ScenarioStep;
 
 describe('the stop sentence', () => {
   it('quotes a reason whose record has no numbers', () => {
-    const voice = { criterion: 'StepsLimit', decision: 'forbid', reason: 'enough.' } as const;
+    const evaluation = { criterion: 'StepsLimit', decision: 'forbid', reason: 'enough.' } as const;
     const outcome = {
       decision: 'forbid',
       shouldContinue: false,
       resolvedBy: 'StepsLimit',
       stopReason: 'steps_limit',
-      evaluations: [{ ...voice, context: {}, stopReason: 'steps_limit' }],
+      evaluations: [{ ...evaluation, context: {}, stopReason: 'steps_limit' }],
     } as const;
     expect(stopSentence({ status: 'stopped', outcome })).toMatchObject({
       lead: 'Stopped because',
@@ -98,7 +98,7 @@ describe('the stop sentence', () => {
 
   it('says what to fix where a session could not be worked on', () => {
     const reason = 'The driver needs a package. Run: npm install openai';
-    const voice = {
+    const evaluation = {
       criterion: 'SessionRuntime',
       decision: 'forbid',
       reason,
@@ -106,7 +106,7 @@ describe('the stop sentence', () => {
       context: {},
       remedy: { text: 'fix the cause, then send a new message.' },
     } as const;
-    const outcome = ContinuationOutcome.resolve([voice]).toJSON();
+    const outcome = ContinuationOutcome.resolve([evaluation]).toJSON();
     expect(stopSentence({ status: 'failed', outcome })).toMatchObject({
       because: 'the work on this conversation failed',
       goOnIf: 'the cause were removed',

@@ -56,7 +56,7 @@ describe('gaps', () => {
     expect(reduceEnvelope(filled, linked).gap).toBeNull();
   });
 
-  it('skipGap goes on without what nobody can bring; what comes of it later is no longer taken', () => {
+  it('skipGap continues without missing envelopes and ignores them later', () => {
     const all = long();
     const state = skipGap(reduceAll([all[0]!, all[5]!]));
     expect(state.gap).toBeNull();

@@ -224,7 +224,7 @@ describe('a real session on a screen', () => {
     return { runtime, id, wire, canonical };
   }
 
-  it('pauses, goes on, ends, and agrees with the record of the server', async () => {
+  it('pauses, continues, ends, and agrees with the record of the server', async () => {
     const { runtime, id, wire, canonical } = await session();
     let state = withUserMessage(newUiState(), 'Buy a lamp');
     await runtime.send(id, 'Buy a lamp', { owner, wait: true });

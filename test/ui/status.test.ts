@@ -6,7 +6,7 @@ import { Wire } from './wire.ts';
 const reduceAll = (envelopes: readonly Envelope[], state: UiState = newUiState()): UiState =>
   envelopes.reduce(reduceEnvelope, state);
 
-describe('what goes on, and why it stands still', () => {
+describe('progress, and why it stopped', () => {
   const lines = ({ messages }: UiState) =>
     messages
       .filter(({ role }) => role === 'status')
@@ -74,7 +74,7 @@ describe('what goes on, and why it stands still', () => {
     expect(state).toMatchObject({ status: 'processing', stop: null, executionId: 'x2' });
   });
 
-  it('a run that goes on with a grant no longer says that it stopped', () => {
+  it('a run that continues with a grant no longer says that it stopped', () => {
     const wire = new Wire().begin();
     wire.status('stopped', { stop_reason: 'steps_limit', stop_message: 'At the limit.' });
     const stopped = reduceAll(wire.all);

@@ -12,7 +12,7 @@ import type {
 type Ended = EventOf<'AgentFinished'> | EventOf<'AgentFailed'>;
 export type LastWord = Ended | EventOf<'AgentPaused'>;
 
-/** Whether a run stands still with this event. A handover is no end: another process goes on. */
+/** Whether a run stops or pauses with this event. A handover is no end: another process continues. */
 export const isLastWord = (event: AgentEvent): event is LastWord =>
   event.parentAgentId === null &&
   (event.type === 'AgentFinished' ||
@@ -23,9 +23,9 @@ export const isLastWord = (event: AgentEvent): event is LastWord =>
 export interface Ending {
   readonly stop: OnwardStop;
   readonly metadata: OnwardMetadata;
-  /** What closes the stream, unless the run goes on in it. */
+  /** The chunk that closes the stream, unless the run continues in it. */
   readonly closing: readonly UiMessageChunk[];
-  /** Whether the reader needs the explanation to know what is going on. */
+  /** Whether the reader needs the explanation. */
   readonly needsExplanation: boolean;
 }
 

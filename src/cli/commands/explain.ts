@@ -21,7 +21,7 @@ export interface ExplainOptions {
   readonly execution?: string;
 }
 
-/** Why a session went on at each step, and why it stands where it does. */
+/** Prints why a session continued at each step, and why it stopped. */
 export const explain = (
   context: CliContext,
   said: string,
@@ -89,7 +89,7 @@ function printOthers({ print, paint, command }: CliContext, trace: Trace): void 
   );
 }
 
-/** The verdict of the step that was asked for, else the last there is. */
+/** The outcome of the requested step, else the last one. */
 function printEvaluations(
   { print, paint }: CliContext,
   trace: Trace,
@@ -103,7 +103,7 @@ function printEvaluations(
   const number = step?.number ?? trace.steps.findLast((each) => each.outcome)?.number;
   print();
   if (!outcome) {
-    print('No verdict yet.');
+    print('No outcome yet.');
     return;
   }
   print(paint('bold', number === undefined ? 'Before the first step' : `Step ${number}`));

@@ -13,7 +13,7 @@ interface StepTagProps {
   readonly isLive?: boolean;
 }
 
-/** In the margin: which steps these were, and the way to why they went on. */
+/** In the margin: the step numbers, and links to their decisions. */
 function StepTag({ from, to, onOpen, isLive = false }: StepTagProps): ReactElement | null {
   // the place is kept until the number is known, so that nothing moves
   if (from === null || to === null)

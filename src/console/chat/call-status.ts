@@ -19,7 +19,7 @@ export type CallKind =
 /** What became of a call. */
 export interface CallStatus {
   readonly kind: CallKind;
-  /** Why, in the words of whoever said no. */
+  /** The reason of the denial. */
   readonly reason: string;
   /** It went wrong, so that the model may try again. */
   readonly isFailure: boolean;

@@ -4,7 +4,7 @@ import { durationText } from '../../number-text.ts';
 import { failureWords, type ModelFailure } from './trace-facts.ts';
 import { sentence } from '../../sentence.ts';
 
-/** A call of the model that failed: what it said, how long the run waited, and whether it went on. */
+/** A failed model call: its error, how long the run waited, and whether it continued. */
 export function FailureLine({ failure }: { readonly failure: ModelFailure }): ReactElement {
   const [title, words] = failureWords(failure);
   return (

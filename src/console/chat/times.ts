@@ -17,7 +17,7 @@ export function dayText(at: Date, now: Date): string {
   return `${dateText(at, now)}, ${clock}`;
 }
 
-/** Talk that went on without a break needs no new time above it. */
+/** Messages without a break between them need no new time above them. */
 const breakMs = 3_600_000;
 
 /** Whether a new time stands above what was said at `at`. */

@@ -26,7 +26,7 @@ export type TurnItem =
   | CallsItem
   | { readonly kind: 'failures'; readonly key: string; readonly failures: readonly ModelFailure[] }
   | { readonly kind: 'granted'; readonly key: string; readonly line: GrantedLine }
-  /** What goes on right now, or why it stopped once. */
+  /** What happens right now, or why it stopped before. */
   | { readonly kind: 'note' | 'stop'; readonly key: string; readonly message: UiMessage };
 
 /** `Granted 5 steps · you · 14:11`. */

@@ -10,13 +10,13 @@ interface Place {
   readonly after: string | null;
 }
 
-/** Where grants were given: each line stands where its banner stood, and the run goes on below it. */
+/** Where grants were given: each line replaces its banner, and the run continues below it. */
 export function useGrantedLines(
   grantState: GrantState,
   active: Turn | null,
 ): (turn: Turn) => readonly GrantedLine[] {
   const [lines, setLines] = useState<readonly (GrantedLine & Place)[]>([]);
-  // by the time the server answers, the run may have gone on already
+  // by the time the server responds, the run may have continued already
   const [place, setPlace] = useState<Place | null>(null);
   const here = (): Place | null =>
     active && {

@@ -22,7 +22,7 @@ export function UserMessage(props: UserMessageProps): ReactElement {
       <article className="user-text" aria-label="You" data-pending={metadata.pending}>
         {content}
       </article>
-      {isQueued && !hasFailed && <p className="user-queued">Queued: goes on after this run</p>}
+      {isQueued && !hasFailed && <p className="user-queued">Queued: runs after this run</p>}
       {delivery && hasFailed && (
         <p className="user-note" role="alert">
           <Glyph name="failed" size={14} />

@@ -1,4 +1,4 @@
-// Before the first paint, so that nobody sees the other theme for a moment. A file, because inline scripts are refused.
+// Runs before the first paint, so that the other theme never flashes. A file, because inline scripts are refused.
 (function () {
   let kept = null;
   try {

@@ -4,7 +4,7 @@ import { Glyph, decisionGlyph } from '../glyphs.tsx';
 import { groupByDecision, type EvaluationGroup } from './precedence.ts';
 import { EvaluationRow } from './evaluation-row.tsx';
 
-/** Every voice in order of precedence; a line runs from the decisive one down to the verdict. */
+/** All checks in order of precedence; a line runs from the deciding one down to the decision. */
 export function EvaluationList({
   outcome,
 }: {
@@ -41,7 +41,7 @@ function GroupView({
         <Glyph name={decisionGlyph[decision]} size={14} />
         <span>{name}</span>
         <span className="evaluation-group-count">
-          {evaluations.length === 0 ? 'nobody' : evaluations.length}
+          {evaluations.length === 0 ? 'none' : evaluations.length}
         </span>
         {rule !== null && <span className="evaluation-group-rule">{rule}</span>}
       </h4>

@@ -18,7 +18,7 @@ export function explanationOf(trace: Trace, row: TraceRow): string {
     lines.push([`Step ${row.number}`, durationText(step.durationMs), ...facts].join(' · '));
   } else lines.push('Before the first step');
   if (outcome) lines.push(explanationText(outcome));
-  else lines.push('No verdict yet.');
+  else lines.push('No decision yet.');
   if (row.isLast && trace.stop) {
     lines.push(explanationLine(trace.stop.explanation));
   }

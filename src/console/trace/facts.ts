@@ -10,7 +10,7 @@ export interface Fact {
   readonly isBad?: boolean;
 }
 
-/** What a reader should know of a step before its voices. */
+/** Facts of a step that are shown before its checks. */
 export function factsOf(step: TraceStep): readonly Fact[] {
   const facts: Fact[] = [];
   const tools = step.bars.filter(({ kind }) => kind === 'tool');

@@ -23,11 +23,11 @@ export function Inspector({ view, row, paneRef, ...pager }: InspectorProps): Rea
   const { step, outcome } = row;
   const isForkable = step !== null && step.type !== 'running' && step.type !== 'waiting';
   return (
-    <aside className="trace-inspector" aria-label="Voices of the selected step" ref={paneRef}>
+    <aside className="trace-inspector" aria-label="Checks of the selected step" ref={paneRef}>
       <header>
         <h3>{step ? `Step ${row.number}` : 'Before any step'}</h3>
         <span className="muted">
-          {outcome ? counted(outcome.evaluations.length, 'voice') : 'no verdict yet'}
+          {outcome ? counted(outcome.evaluations.length, 'check') : 'no decision yet'}
         </span>
         <span className="inspector-tools">
           {outcome && <CopyButton text={() => explanationOf(view.trace, row)} />}
@@ -100,11 +100,11 @@ function NoOutcome({ row }: { readonly row: TraceRow }): ReactElement {
   return (
     <div className="inspector-open">
       <Glyph name={waits ? 'paused' : 'working'} size={20} />
-      <h4>No verdict yet</h4>
+      <h4>No decision yet</h4>
       <p>
         {waits
-          ? 'The step is not over: it waits for an answer. The voices speak when it is.'
-          : 'The step still runs. All voices speak together when it is over.'}
+          ? 'The step needs approval. Checks are evaluated when it ends.'
+          : 'The step is running. Checks are evaluated when it ends.'}
       </p>
     </div>
   );

@@ -12,7 +12,7 @@ interface MatrixProps {
   readonly onSelect: (number: number) => void;
 }
 
-/** Who said what in which step; a ring marks the voice that decided. */
+/** The decision of each check in each step; a ring marks the deciding check. */
 export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElement | null {
   const columns = useMemo(() => columnsOf(rows, selected), [rows, selected]);
   const first = columns[0]?.number;
@@ -28,7 +28,7 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
   return (
     <section className="trace-matrix" aria-labelledby="trace-matrix-title">
       <h3 id="trace-matrix-title">
-        Voices across steps
+        Checks by step
         {rows.length > mostColumns && (
           <span className="muted">
             {' '}
@@ -38,13 +38,7 @@ export function MatrixView({ rows, selected, onSelect }: MatrixProps): ReactElem
       </h3>
       <VoteLegend />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard */}
-      <div
-        className="matrix-pane"
-        ref={pane}
-        tabIndex={0}
-        role="group"
-        aria-label="Voices across steps"
-      >
+      <div className="matrix-pane" ref={pane} tabIndex={0} role="group" aria-label="Checks by step">
         <table data-many={columns.length > 8 || undefined}>
           <thead>
             <tr>

@@ -37,7 +37,7 @@ export function columnsOf(
 /** Every criterion that spoke in these steps, as they were asked. */
 export function matrixOf(columns: readonly TraceRow[]): Matrix {
   const names = new Set<string>();
-  // the newest verdict knows the order best
+  // the newest outcome has the best order
   for (const { outcome } of columns.toReversed())
     for (const { criterion } of outcome?.evaluations ?? []) names.add(criterion);
   const byColumn = columns.map(({ outcome }) => ({

@@ -88,7 +88,7 @@ function Said({
   readonly children: ReactElement[];
 }): ReactElement {
   return (
-    <section className="banner" data-tone={tone} aria-label="Verdict">
+    <section className="banner" data-tone={tone} aria-label="Decision">
       <span className="banner-glyph">
         <Glyph name={glyph} />
       </span>

@@ -3,14 +3,14 @@ import type { ContinuationEvaluation } from '../../continuation/evaluation.ts';
 import type { ContinuationOutcomeJSON } from '../../continuation/outcome.ts';
 import { decisiveEvaluation } from '../../trace/evaluations.ts';
 
-/** All voices that said the same, strongest rung first. */
+/** All evaluations with one decision, in order of precedence. */
 export interface EvaluationGroup {
   readonly decision: ContinuationDecision;
   readonly name: string;
-  /** The decisive voice first, the others as they were asked. */
+  /** The deciding evaluation first, the others in evaluation order. */
   readonly evaluations: readonly ContinuationEvaluation[];
   readonly isDecisive: boolean;
-  /** Why this rung counts or does not; null where there is nothing to say. */
+  /** Why this group decides or does not; null for an empty group. */
   readonly rule: string | null;
 }
 
@@ -26,9 +26,9 @@ export const decisionNames: Readonly<Record<ContinuationDecision, string>> = {
 
 const rules: Readonly<Record<ContinuationDecision, string>> = {
   forbid: 'one is enough to stop it',
-  request: 'nobody forbids, so one is enough',
-  stop: 'nobody has more work, so it may stop',
-  allow: 'nobody objects',
+  request: 'no check forbids, so one is enough',
+  stop: 'no check has more work, so it may stop',
+  allow: 'no check objects',
 };
 
 export function groupByDecision(outcome: ContinuationOutcomeJSON): readonly EvaluationGroup[] {

@@ -87,11 +87,11 @@ function OutcomePanel({ row: { outcome, step } }: { readonly row: TraceRow }): R
     return (
       <span className="trace-row-outcome" data-says="open">
         <Glyph name={step?.type === 'waiting' ? 'paused' : 'working'} size={11} />
-        <span>{step?.type === 'waiting' ? 'Waiting, no verdict yet' : 'No verdict yet'}</span>
+        <span>{step?.type === 'waiting' ? 'Waiting, no decision yet' : 'No decision yet'}</span>
       </span>
     );
   const says = outcome.shouldContinue
-    ? 'Go on'
+    ? 'Continued'
     : outcome.stopReason === 'completed'
       ? 'Done'
       : 'Stop';

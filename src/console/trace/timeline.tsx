@@ -26,7 +26,7 @@ interface TimelineProps {
 }
 
 const headHeight = 31;
-/** More rows than this scroll by themselves where the ladder stands below them. */
+/** More rows than this scroll by themselves where the checks are below them. */
 const fewRows = 20;
 
 export function Timeline(props: TimelineProps): ReactElement {

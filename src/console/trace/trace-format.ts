@@ -7,7 +7,7 @@ export function secondsOfText(used: number, limit: number): readonly [string, st
   return [secondsText(used), `${secondsText(limit)} s`];
 }
 
-/** A limit is a round number that somebody wrote down: `120 s`, `30m`, `2h`. */
+/** A limit is a round number from the configuration: `120 s`, `30m`, `2h`. */
 function limitText(seconds: number): string {
   if (seconds < 600) return `${secondsText(seconds)} s`;
   return durationText(seconds * 1000).replace(/ 00[sm]$/, '');

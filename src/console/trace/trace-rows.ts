@@ -1,6 +1,6 @@
 import type { Trace, TraceStep } from '../../trace/trace.ts';
 
-/** A row of the timeline. Row 0 stands for a verdict before any step. */
+/** A row of the timeline. Row 0 is an outcome before any step. */
 export interface TraceRow {
   readonly number: number;
   readonly step: TraceStep | null;
@@ -17,7 +17,7 @@ export function rowsOf(trace: Trace): readonly TraceRow[] {
   return steps.map((step, i) => ({
     number: step.number,
     step,
-    // a run that was stopped while it waited has its verdict beside the steps
+    // a run that was stopped while it waited has its outcome beside the steps
     outcome:
       step.outcome ??
       (i === last && status !== 'processing' && status !== 'paused' ? outcome : null),

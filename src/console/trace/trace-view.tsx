@@ -12,7 +12,7 @@ import { phone } from './use-media.ts';
 import { useStepKeys } from './use-step-keys.ts';
 import { WhyLine } from './why-line.tsx';
 
-/** Why every step went on and why the last one did not. */
+/** Why every step continued and why the last one did not. */
 export function TraceView(props: TraceViewProps): ReactElement {
   const { selected, onSelect, onEarlier } = props;
   const trace = useGrown(props.trace);
@@ -79,7 +79,7 @@ export function TraceView(props: TraceViewProps): ReactElement {
           paneRef={inspector}
         />
       ) : (
-        <aside className="trace-inspector" aria-label="Voices of the selected step">
+        <aside className="trace-inspector" aria-label="Checks of the selected step">
           <p className="inspector-open">Loading step {selected}…</p>
         </aside>
       )}
@@ -92,7 +92,7 @@ function NoSteps(): ReactElement {
     <div className="trace-empty">
       <Glyph name="trace" size={20} />
       <h3>No steps yet</h3>
-      <p>The first verdict appears here as soon as a message is sent.</p>
+      <p>Send a message to see the first decision.</p>
     </div>
   );
 }

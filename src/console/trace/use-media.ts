@@ -14,6 +14,6 @@ export function useMedia(query: string): boolean {
 }
 
 export const phone = '(max-width: 760px)';
-/** The ladder stands below the timeline. */
+/** Whether the checks are below the timeline. */
 export const stacked = '(max-width: 1000px)';
 export const lessMotion = '(prefers-reduced-motion: reduce)';

@@ -36,7 +36,7 @@ export function errorPolicyCriterion<S extends RunView = RunView>(
         return {
           criterion: name,
           decision: 'allow',
-          reason: goesOn(error, handling, policy),
+          reason: reasonToContinue(error, handling, policy),
           context,
           facts,
         };
@@ -81,7 +81,7 @@ const words = (type: string): string => type.replace('_', ' ');
 const what = ({ type, toolName }: ErrorContext): string =>
   `${words(type)} error${toolName ? ` in ${toolName}` : ''}`;
 
-const goesOn = (
+const reasonToContinue = (
   error: ErrorContext,
   handling: ErrorHandlingDecision,
   policy: ErrorPolicy,

@@ -31,7 +31,7 @@ describe('FinishReasonCheck', () => {
       'the provider filtered the answer (finish reason content_filter)',
     ],
     [
-      'a truncated turn with calls goes on: the model is told that they did not run',
+      'a truncated turn with calls continues: the model learns that they did not run',
       calledView([{ name: 'search' }], { finishReason: 'length' }),
       'allow',
       'finish reason length',
@@ -46,7 +46,7 @@ describe('FinishReasonCheck', () => {
     });
   });
 
-  it('says what it looked at and what would let the answer go on', () => {
+  it('names its facts and how to continue the answer', () => {
     expect(judge(runView({ steps: [stepView({ finishReason: 'length' })] }))).toMatchObject({
       stopReason: 'finish_reason',
       context: { finishReason: 'length', reasons: ['length', 'content_filter'] },

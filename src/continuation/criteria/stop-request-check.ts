@@ -27,7 +27,7 @@ const noRequest: ContinuationEvaluation = Object.freeze({
   context: {},
 });
 
-/** Forbids once somebody asked to stop: a person through the signal or `stop()`, or a tool. */
+/** Forbids after a stop request: from a person through the signal or `stop()`, or from a tool. */
 export const stopRequestCheck = (): ContinuationCriterion => ({
   name,
   evaluate({ execution }): ContinuationEvaluation {

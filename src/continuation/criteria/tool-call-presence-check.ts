@@ -4,7 +4,7 @@ import { stepToJudge, type RunView } from '../run-view.ts';
 
 const name = 'ToolCallPresenceCheck';
 
-/** The voice of the work itself: requests while something is unanswered, else allows the stop. */
+/** Requests to continue while a tool result is unread, else allows the stop. */
 export const toolCallPresenceCheck = (): ContinuationCriterion => ({
   name,
   evaluate(state): ContinuationEvaluation {
