@@ -60,6 +60,12 @@ const { output } = await bundle.write({
         ),
         priority: 2,
       },
+      // what explains a stop, for a page or a broadcaster that loads no agent
+      {
+        name: 'explain',
+        test: /src\/continuation\/(?:because|decisive|evaluation|explain|explanation|facts|grant-text|limit-grant|needed-grant)/,
+        priority: 2,
+      },
       // what `import 'onward'` loads, though the command line shares it: one file instead of six
       {
         name: 'core',
