@@ -50,7 +50,9 @@ export function defineTool<
   const S extends AnySchema = NoArguments,
   Deps = {},
   Result = unknown,
->(spec: ToolSpec<Name, S, Deps, Result>): Tool<Deps, Call<Name, InputOf<S>, Awaited<Result>>> {
+>(
+  spec: ToolSpec<Name, S, Deps, Result>,
+): Tool<NoInfer<Deps>, Call<Name, InputOf<S>, Awaited<Result>>> {
   const { name, description, parameters, jsonSchema, execute, needsApproval = false } = spec;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
     throw invalidTool(`its name is ${show(name)}`, '1 to 64 letters, digits, "_" or "-"');

@@ -196,6 +196,24 @@ same<AgentDeps<typeof boss>, { crm: Crm } & { mailer: Mailer }>();
 await boss.run('x', { deps: { crm } });
 await boss.run('x', { deps, activeTools: ['bill'] });
 
+// a tool that is written in place and takes no context needs nothing
+const inPlace = createAgent({
+  driver,
+  tools: [
+    defineTool({ name: 'here', description: 'Answers.', execute: () => Promise.resolve('ok') }),
+    defineTool({
+      name: 'there',
+      description: 'Answers.',
+      execute: (_args, context: ToolContext<{ crm: Crm }>) => context.deps.crm.find('x'),
+    }),
+  ],
+});
+same<AgentDeps<typeof inPlace>, { crm: Crm }>();
+await createAgent({
+  driver,
+  tools: [defineTool({ name: 'alone', description: 'Answers.', execute: () => 'ok' })],
+}).run('x');
+
 // a stored state
 const back = await billing.restore(JSON.parse('{}'));
 same<typeof back, AgentState<Invoice>>();
