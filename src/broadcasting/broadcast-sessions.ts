@@ -7,7 +7,6 @@ import { channelOf } from './envelope.ts';
 import { AgentEventEnvelopeAdapter, queueFor } from './envelope-adapter.ts';
 import { reportChange, reportDrop, type Drop } from './delivery-reports.ts';
 import type { BroadcastStats, DeliveryOptions, EnvelopeQueue } from './envelope-queue.ts';
-import { LiveTexts } from './live-texts.ts';
 import { refusesAll, TransportGate } from './transport-gate.ts';
 
 export interface BroadcastSessionsOptions extends DeliveryOptions {
@@ -87,7 +86,6 @@ export function broadcastSessions(
     return line;
   };
 
-  const texts = config.includeStream ? LiveTexts.keep(runtime) : null;
   const hear = (told: SessionEvent): void => {
     const { sessionId, seq, event } = told;
     const { executionId } = event;
@@ -96,7 +94,6 @@ export function broadcastSessions(
       line.executionId = executionId;
       line.adapter = adapterFor(sessionId, executionId, line.queue);
     }
-    texts?.hear(told);
     line.adapter.send(event, seq);
     line.isOver = isLast(event);
     if (!line.isOver) return;
@@ -126,7 +123,6 @@ export function broadcastSessions(
     flush: (timeoutMs) => all((queue) => queue.flush(timeoutMs)),
     close(timeoutMs) {
       unsubscribe();
-      texts?.leave();
       return all((queue) => queue.close(timeoutMs));
     },
   };

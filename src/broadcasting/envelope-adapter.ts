@@ -2,11 +2,10 @@ import { invalidOption } from '../errors/agent-error.ts';
 import { isNumbered, type AgentEvent, type EventListener } from '../events/agent-event.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
 import type { Broadcaster } from './broadcaster.ts';
-import { channelOf, type Envelope } from './envelope.ts';
-import { envelopeOf, type EnvelopeOfEvent } from './envelope-of.ts';
+import { channelOf } from './envelope.ts';
+import { EnvelopeEncoder } from './envelope-encoder.ts';
 import { frameFor } from './frame-budget.ts';
 import { EnvelopeQueue, type BroadcastStats, type DeliveryOptions } from './envelope-queue.ts';
-import { StreamEnvelopes } from './stream-envelopes.ts';
 
 export interface EnvelopeAdapterOptions extends DeliveryOptions {
   readonly broadcaster: Broadcaster;
@@ -22,15 +21,9 @@ const standard = BroadcastConfig.standard();
 
 /** Tells a user's screen what one execution does. It only listens: nothing that it does can hold up or fail a run. */
 export class AgentEventEnvelopeAdapter {
-  readonly #sessionId: string;
   readonly #executionId: string;
-  readonly #envelopeOf: EnvelopeOfEvent;
   readonly #queue: EnvelopeQueue;
-  readonly #stream: StreamEnvelopes | null;
-  readonly #push: (envelope: Envelope) => void;
-  #seq: number;
-  /** Null until the first numbered event, unless it was given. */
-  #prev: number | null;
+  readonly #encoder: EnvelopeEncoder;
   #last: AgentEvent | null = null;
 
   /** A `queue` is shared by the executions of a session, so that their envelopes leave in order. */
@@ -42,14 +35,11 @@ export class AgentEventEnvelopeAdapter {
         throw invalidOption(`AgentEventEnvelopeAdapter ${name}`, options[name], 'an id');
     if (after !== undefined && !(Number.isInteger(after) && after >= 0))
       throw invalidOption('AgentEventEnvelopeAdapter after', after, 'a whole number from 0');
-    this.#sessionId = sessionId;
     this.#executionId = executionId;
-    this.#envelopeOf = envelopeOf(config);
     this.#queue = queue;
-    this.#stream = config.includeStream ? new StreamEnvelopes(options, config) : null;
-    this.#push = (envelope) => this.#queue.push(envelope);
-    this.#seq = after ?? 0;
-    this.#prev = after ?? null;
+    this.#encoder = new EnvelopeEncoder({ sessionId, executionId, after }, config, (envelope) =>
+      this.#queue.push(envelope),
+    );
   }
 
   /** For `agent.run(state, { executionId, wiretap })`: hears this execution alone, its nested agents included. */
@@ -58,20 +48,20 @@ export class AgentEventEnvelopeAdapter {
       // an agent and a run may both be tapped: the same event comes twice in a row
       if (event.executionId !== this.#executionId || event === this.#last) return;
       this.#last = event;
-      this.#take(event, isNumbered(event.type) ? this.#seq + 1 : null);
+      this.#encoder.take(event, isNumbered(event.type) ? this.seq + 1 : null);
     };
   }
 
   /** An event of a session with its number in the log, null for chunks and deltas. */
   send(event: AgentEvent, seq: number | null): void {
     if (event.executionId !== this.#executionId) return;
-    if (seq === null ? event !== this.#last : seq > this.#seq) this.#take(event, seq);
+    if (seq === null ? event !== this.#last : seq > this.seq) this.#encoder.take(event, seq);
     this.#last = event;
   }
 
   /** Number of the last event, sent or filtered. */
   get seq(): number {
-    return this.#seq;
+    return this.#encoder.seq;
   }
 
   get stats(): BroadcastStats {
@@ -86,21 +76,6 @@ export class AgentEventEnvelopeAdapter {
   /** Flushes, then gives up what is left. */
   close(timeoutMs?: number): Promise<boolean> {
     return this.#queue.close(timeoutMs);
-  }
-
-  #take(event: AgentEvent, seq: number | null): void {
-    const stream = this.#stream;
-    if (seq === null) {
-      stream?.send(event, this.#push);
-      return;
-    }
-    this.#seq = seq;
-    this.#prev ??= seq - 1;
-    stream?.closing(event, this.#push);
-    const envelope = this.#envelopeOf(event, this.#sessionId, seq, this.#prev);
-    if (envelope === null) return;
-    this.#prev = seq;
-    this.#queue.push(envelope);
   }
 }
 

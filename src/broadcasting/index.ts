@@ -37,7 +37,7 @@ export {
   type SseHubOptions,
   type SseOpenOptions,
 } from './sse/sse-hub.ts';
-export type { SseLog } from './sse/sse-reader.ts';
+export type { SseFeedOptions } from './sse/sse-feeds.ts';
 export {
   refEndpoint,
   refillEndpoint,

@@ -4,7 +4,7 @@ import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from './broadcast-config.ts';
 import type { Envelope, Refill } from './envelope.ts';
 import { envelopeOf } from './envelope-of.ts';
-import { LiveTexts } from './live-texts.ts';
+import { unfinishedOf } from './unfinished.ts';
 
 export interface RefillOptions extends OwnerOptions {
   /** Default: the newest. */
@@ -46,6 +46,6 @@ export async function readRefill(
   const page: Refill = { session_id: sessionId, execution_id: executionId, envelopes, seq, more };
   if (more || !wantsUnfinished || !config.includeStream) return page;
   // looked at after the log: what is finished meanwhile is missing in both for a moment, and follows by itself
-  const unfinished = LiveTexts.of(runtime, sessionId, executionId);
+  const unfinished = await unfinishedOf(runtime, sessionId, executionId);
   return unfinished.length === 0 ? page : { ...page, unfinished };
 }

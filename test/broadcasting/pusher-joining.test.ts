@@ -336,15 +336,16 @@ describe('what a refill tells of an answer in the making', () => {
     await broadcasts.close(0);
   });
 
-  it('is kept only while the runtime is broadcast', async () => {
+  it('is kept while the run is listened to, by any listener', async () => {
     const { speaker, runtime, id, broadcasts } = await stage();
     await broadcasts.close(0);
-    const leave = runtime.wiretap(() => {});
-    onTestFinished(leave);
-    void runtime.send(id, 'go', ann);
+    onTestFinished(runtime.wiretap(() => {}));
+    const running = runtime.send(id, 'go', { ...ann, wait: true });
     speaker.say('All ', 'is ');
     await pause(30);
-    expect((await readRefill(runtime, id, ann)).unfinished).toBeUndefined();
+    expect((await readRefill(runtime, id, ann)).unfinished).toHaveLength(1);
     speaker.ends('All is well.');
+    await running;
+    expect((await readRefill(runtime, id, ann)).unfinished).toBeUndefined();
   });
 });

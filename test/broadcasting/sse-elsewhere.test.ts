@@ -40,9 +40,8 @@ describe.each(places)('a session that another process works on (%s)', (_name, ma
       await until(() => clients.every(({ numbered }) => numbered.length === expected.length));
     }
     for (const client of clients) expect(client.numbered).toEqual(expected);
-    // between two looks there may have been more than one execution: the client reads the conversation anew
     const kinds = clients[0].events.map(({ event }) => event);
-    expect(kinds.filter((event) => event === 'onward.reset')).toHaveLength(2);
+    expect(kinds).not.toContain('onward.reset');
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 0, failed: 0 });
   });
 

@@ -7,6 +7,7 @@ import {
   builderWith,
   followingDriver,
   gate,
+  hearing,
   memoryPlace,
   runtimeOn,
   until,
@@ -37,10 +38,11 @@ describe('a client that comes in the middle of an answer', () => {
     }).build();
     const runtime = runtimeOn(memoryPlace().open(), agent);
     const live = liveOn(runtime);
+    const heard = hearing(runtime);
     const { id } = await runtime.create(ann);
     const running = runtime.send(id, 'go', waiting);
     await arrived.passed;
-    await until(() => live.hub.counters.sessions === 1);
+    await until(() => heard.filter(({ event }) => event.type === 'StreamChunk').length === 2);
     const client = await connect(live, id);
     await client.until(() => contents(client).length === 2);
     expect(client.envelopes.map(({ type }) => type)).toEqual([

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { createParser } from 'eventsource-parser';
 import type { SessionRuntime } from 'onward';
 import {
-  broadcastSessions,
   sseEndpoint,
   sseHub,
   type BroadcastConfig,
@@ -124,8 +123,6 @@ export function liveOn(
 ): SseEndpoint {
   const { config, pageSize, ...hubOptions } = options;
   const hub = sseHub({ random: () => 0.5, ...hubOptions });
-  const feed = { broadcaster: hub, ...(config && { config }) };
-  const broadcasts = broadcastSessions(runtime, feed);
   const endpoint = sseEndpoint({
     runtime,
     hub,
@@ -133,10 +130,7 @@ export function liveOn(
     ...(config && { config }),
     ...(pageSize && { pageSize }),
   });
-  onTestFinished(async () => {
-    await endpoint.close();
-    await broadcasts.close();
-  });
+  onTestFinished(() => endpoint.close());
   return endpoint;
 }
 

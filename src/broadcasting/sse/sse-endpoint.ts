@@ -1,7 +1,5 @@
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from '../broadcast-config.ts';
-import { broadcastSessions } from '../broadcast-sessions.ts';
-import { readRefill } from '../refill.ts';
 import { parsePlace, type SsePlace } from './sse-frame.ts';
 import { sseHub, type SseHub } from './sse-hub.ts';
 import { answer, sessionIdOf, type OwnerHook } from './sse-request.ts';
@@ -10,9 +8,9 @@ export interface SseEndpointOptions {
   readonly runtime: SessionRuntime;
   /** Who asks: an id, null for nobody (401), or an answer of your own. */
   readonly owner: OwnerHook;
-  /** Which envelopes are told. With a hub of your own: the config that it is fed with. Default: standard. */
+  /** Which envelopes are sent. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
-  /** One that you feed yourself, with `broadcastSessions`. Default: a new one, fed by this runtime. */
+  /** One with options of your own. Default: a new one. */
   readonly hub?: SseHub;
   /** Events of the log that are read at once for a client that was away. Default 200. */
   readonly pageSize?: number;
@@ -40,24 +38,16 @@ export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
   const { runtime, owner, pageSize = 200 } = options;
   const config = options.config ?? BroadcastConfig.standard();
   const hub = options.hub ?? sseHub();
-  const broadcasts = options.hub ? null : broadcastSessions(runtime, { broadcaster: hub, config });
+  // answers are streamed whether or not a client reads them: one may join in the middle
+  const unlisten = runtime.wiretap(() => {});
   const headers = { ...streamHeaders, ...options.headers };
 
   const respond = (request: Request, given?: string): Promise<Response> =>
     answer(request, owner, async (ownerId) => {
       const sessionId = sessionIdOf(request, given);
-      const { status } = await runtime.get(sessionId, { owner: ownerId });
+      await runtime.get(sessionId, { owner: ownerId });
       const body = await hub.open(sessionId, {
-        log: (place) =>
-          readRefill(runtime, sessionId, {
-            owner: ownerId,
-            config,
-            limit: pageSize,
-            unfinished: false,
-            ...place,
-          }),
-        place: placeOf(request),
-        isBusy: status === 'in_progress',
+        feed: { runtime, owner: ownerId, config, pageSize, place: placeOf(request) },
         signal: request.signal,
       });
       return new Response(body, { headers });
@@ -66,7 +56,7 @@ export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
     hub,
     async close(): Promise<void> {
       hub.close();
-      await broadcasts?.close();
+      unlisten();
     },
   });
 }

@@ -2,10 +2,11 @@ import { systemClock, type Clock } from '../../clock.ts';
 import { AgentError, positive, whole } from '../../errors/agent-error.ts';
 import { channelOf, type Envelope } from '../envelope.ts';
 import type { Broadcast, Broadcaster } from '../broadcaster.ts';
-import { checkType, heartbeat, retryLine, type SsePlace } from './sse-frame.ts';
-import { SseReader, type SseLog } from './sse-reader.ts';
+import { SseFeeds, type SseFeedOptions } from './sse-feeds.ts';
+import { checkType, heartbeat, retryLine } from './sse-frame.ts';
+import { SseReader } from './sse-reader.ts';
 import { SseSession } from './sse-session.ts';
-import { SseTail, type SseTailTimes } from './sse-tail.ts';
+import type { SseStream } from './sse-stream.ts';
 
 export interface SseHubOptions {
   /** Bytes that wait for a client that is slow; when it has taken them, it reads on in the log. Default 64 KiB. */
@@ -36,13 +37,17 @@ export interface SseCounters {
 }
 
 export interface SseOpenOptions {
-  /** Where a client that was away is refilled from. Without it, a client hears only what happens from now on. */
-  readonly log?: SseLog;
-  /** Up to where the client knows the log, 'lost' where it cannot tell. Absent: the newest execution is told whole. */
-  readonly place?: SsePlace | 'lost' | null;
-  /** Whether somebody works on the session. */
-  readonly isBusy?: boolean;
+  /** The feed that the client reads. Without it, a client gets only what is broadcast to the hub from now on. */
+  readonly feed?: SseFeedOptions;
   readonly signal?: AbortSignal | null;
+}
+
+/** How often the store is polled, for work that another process does. */
+export interface SseTailTimes {
+  /** While another process works on the session. */
+  readonly busyMs: number;
+  /** While none does, or this one. */
+  readonly idleMs: number;
 }
 
 /** The broadcaster for server-sent events: it knows the clients that are connected to this process. */
@@ -62,11 +67,6 @@ export interface SseHub extends Broadcaster {
 const MOST_CHARS_EACH = 0x40000;
 const MOST_CHARS = 0x2000000;
 
-interface Entry {
-  readonly session: SseSession;
-  tail: SseTail | null;
-}
-
 /** A broadcaster whose listeners are event streams of this process. */
 export function sseHub(options: SseHubOptions = {}): SseHub {
   const { clock = systemClock, random = Math.random, tail: tailOption = {} } = options;
@@ -75,59 +75,50 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
   const retryMs = positive('sseHub retryMs', options.retryMs ?? 2_000);
   const maxReaders = whole('sseHub maxReaders', options.maxReaders ?? 10_000);
   const times = tailOption === false ? null : tailTimes(tailOption);
-  const entries = new Map<string, Entry>();
-  let readers = 0;
-  let behind = 0;
-  let slow = 0;
-  let failed = 0;
+  const sessions = new Map<string, SseSession>();
+  const streams = new Set<SseStream>();
+  const counts = { behind: 0, slow: 0, failed: 0 };
   const meter = { used: 0, mostEach: MOST_CHARS_EACH };
   let isClosed = false;
   let stopBeating: (() => void) | null = null;
 
-  const count = (error: unknown): void => {
-    failed += 1;
+  const failed = (error: unknown): void => {
+    counts.failed += 1;
     options.onError?.(error);
   };
+  const feeds = new SseFeeds({
+    bufferBytes,
+    polling: times && { ...times, clock, failed },
+    behind: () => {
+      counts.behind += 1;
+    },
+    failed,
+  });
   const host = {
     bufferBytes,
-    failed: count,
-    behind: (): void => {
-      behind += 1;
-    },
     slow: (): void => {
-      slow += 1;
+      counts.slow += 1;
     },
-    left: (session: SseSession): void => {
-      readers -= 1;
-      if (readers === 0) {
-        stopBeating?.();
-        stopBeating = null;
-      }
-      if (session.readers.size > 0) return;
-      const entry = entries.get(session.channel);
-      entry?.tail?.stop();
-      if (entry) entry.tail = null;
-      release(session);
-    },
+    left: (session: SseSession): void => release(session),
   };
 
-  const entryOf = (channel: string): Entry => {
-    let entry = entries.get(channel);
-    if (!entry) {
-      entry = { session: new SseSession(channel, host, meter), tail: null };
-      entries.set(channel, entry);
+  const sessionOf = (channel: string): SseSession => {
+    let session = sessions.get(channel);
+    if (!session) {
+      session = new SseSession(channel, host, meter);
+      sessions.set(channel, session);
     }
-    return entry;
+    return session;
   };
 
-  /** Nobody reads it, and nothing is being said. */
-  const release = ({ readers: all, unfinished, channel }: SseSession): void => {
-    if (all.size === 0 && unfinished.isEmpty) entries.delete(channel);
+  /** No client reads it, and nothing is being streamed. */
+  const release = ({ readers, unfinished, channel }: SseSession): void => {
+    if (readers.size === 0 && unfinished.isEmpty) sessions.delete(channel);
   };
 
-  /** A run that another process took over never ends here: what it had said is forgotten, oldest first. */
-  const makeRoom = (): void => {
-    for (const { session } of entries.values()) {
+  /** A run that another process took over never ends here: what it had streamed is forgotten, oldest first. */
+  const makeSpace = (): void => {
+    for (const session of sessions.values()) {
       if (meter.used <= MOST_CHARS) return;
       if (session.readers.size > 0) continue;
       session.unfinished.clear();
@@ -136,23 +127,44 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
   };
 
   const beat = (): void => {
-    for (const { session } of entries.values())
-      for (const reader of session.readers) reader.beat(heartbeat);
+    for (const stream of streams)
+      if (!stream.beat(heartbeat)) {
+        counts.slow += 1;
+        stream.drop();
+      }
     stopBeating = clock.after(heartbeatMs, beat);
   };
 
   const publish = (channel: string, envelope: Envelope): SseSession => {
-    const { session } = entryOf(channel);
-    session.publish(envelope, true);
-    if (meter.used > MOST_CHARS) makeRoom();
+    const session = sessionOf(channel);
+    session.publish(envelope);
+    if (meter.used > MOST_CHARS) makeSpace();
     if (session.readers.size === 0) release(session);
     return session;
+  };
+
+  const add = (stream: SseStream): void => {
+    streams.add(stream);
+    stopBeating ??= clock.after(heartbeatMs, beat);
+    stream.onEnd(() => {
+      streams.delete(stream);
+      if (streams.size > 0) return;
+      stopBeating?.();
+      stopBeating = null;
+    });
+  };
+
+  const openPlain = (channel: string): SseStream => {
+    const session = sessionOf(channel);
+    const reader = new SseReader(session);
+    session.readers.add(reader);
+    return reader.stream;
   };
 
   return {
     name: 'sse',
     get counters() {
-      return { readers, sessions: entries.size, behind, slow, failed };
+      return { readers: streams.size, sessions: sessions.size + feeds.size, ...counts };
     },
     broadcast(channel, envelope, signal) {
       signal?.throwIfAborted();
@@ -169,37 +181,31 @@ export function sseHub(options: SseHubOptions = {}): SseHub {
       );
       for (const session of touched) session.flush();
     },
-    async open(sessionId, { log, place = null, isBusy = false, signal } = {}) {
-      if (isClosed || readers >= maxReaders) throw noRoom(isClosed, maxReaders);
-      const entry = entryOf(channelOf(sessionId));
-      const { session } = entry;
-      if (!session.isReached) session.isBusy ||= isBusy;
-      const reader = new SseReader(session, log ?? null, place);
-      session.readers.add(reader);
-      readers += 1;
-      const { stream } = reader;
-      stream.write(retryLine(retryMs * (0.5 + random())));
+    async open(sessionId, { feed, signal } = {}) {
+      if (isClosed || streams.size >= maxReaders) throw noSpace(isClosed, maxReaders);
+      signal?.throwIfAborted();
+      const reader = feed ? feeds.open(sessionId, feed) : null;
+      const stream = reader ? reader.stream : openPlain(channelOf(sessionId));
+      add(stream);
+      stream.writeFirst(retryLine(retryMs * (0.5 + random())));
       const leave = (): void => stream.drop();
       signal?.addEventListener('abort', leave, { once: true });
-      stopBeating ??= clock.after(heartbeatMs, beat);
       try {
+        await reader?.started;
         signal?.throwIfAborted();
-        await reader.fill();
       } catch (error) {
         leave();
         throw error;
       }
-      if (log && times && !stream.isEnded)
-        entry.tail ??= new SseTail(session, log, { clock, times, failed: count });
       return stream.body;
     },
     wake(sessionId) {
-      entries.get(channelOf(sessionId))?.tail?.wake();
+      feeds.wake(sessionId);
     },
     close() {
       isClosed = true;
-      for (const { session } of Array.from(entries.values())) session.end();
-      entries.clear();
+      for (const stream of Array.from(streams)) stream.end();
+      sessions.clear();
     },
   };
 }
@@ -211,7 +217,7 @@ function tailTimes({ busyMs = 250, idleMs = 2_000 }: Partial<SseTailTimes>): Sse
   };
 }
 
-const noRoom = (isClosed: boolean, maxReaders: number): AgentError =>
+const noSpace = (isClosed: boolean, maxReaders: number): AgentError =>
   isClosed
     ? new AgentError('runtime_closed', 'This hub was closed and takes no more readers.')
     : new AgentError(

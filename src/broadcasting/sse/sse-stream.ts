@@ -1,3 +1,6 @@
+/** A client that takes nothing of what waits for it is let go after so many heartbeats. */
+const MOST_BEATS = 2;
+
 /**
  * The bytes on their way to one client. Nothing is handed on before the client wants it, so what waits here is all that
  * waits, and it can be counted and thrown away.
@@ -14,6 +17,9 @@ export class SseStream {
   #isWanted = false;
   #isEnded = false;
   #takes = 0;
+  #takesAtBeat = 0;
+  #endListener: () => void = () => {};
+  #beats = 0;
 
   /** `wanted`: the client has taken everything and waits. `ended`: it will take nothing more. */
   constructor(hooks: { readonly wanted: () => void; readonly ended: () => void }) {
@@ -44,10 +50,6 @@ export class SseStream {
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
-  /** How often the client took something. */
-  get takes(): number {
-    return this.#takes;
-  }
   /** Bytes that came without being asked for, and that the client does not take. */
   get backlog(): number {
     return this.#bytes - this.#owed;
@@ -57,6 +59,19 @@ export class SseStream {
     if (this.#isEnded) return;
     this.#waiting.push(bytes);
     this.#bytes += bytes.length;
+  }
+
+  /** What the client needs before all else. */
+  writeFirst(bytes: Uint8Array): void {
+    if (this.#isEnded) return;
+    this.#waiting.unshift(bytes);
+    this.#bytes += bytes.length;
+    this.#owed += bytes.length;
+  }
+
+  /** Called once when the client takes nothing more. */
+  onEnd(listener: () => void): void {
+    this.#endListener = listener;
   }
 
   /** What waits up to here was asked for. */
@@ -69,6 +84,18 @@ export class SseStream {
     if (!this.#isWanted || this.#waiting.length === 0 || this.#isEnded) return;
     this.#isWanted = false;
     this.#controller?.enqueue(this.#take());
+  }
+
+  /** A sign of life; false where the client has taken nothing over several of them. */
+  beat(bytes: Uint8Array): boolean {
+    if (this.isEmpty || this.#takes > this.#takesAtBeat) this.#beats = 0;
+    else if (++this.#beats > MOST_BEATS) return false;
+    this.#takesAtBeat = this.#takes;
+    if (this.isEmpty) {
+      this.write(bytes);
+      this.flush();
+    }
+    return true;
   }
 
   /** Ends it after what waits. */
@@ -92,6 +119,7 @@ export class SseStream {
     this.#bytes = 0;
     this.#owed = 0;
     this.#ended();
+    this.#endListener();
   }
 
   #take(): Uint8Array {

@@ -10,18 +10,6 @@ export interface SseMeter {
   readonly mostEach: number;
 }
 
-/** How much of what each agent is saying somebody knows. */
-export type SseMark = ReadonlyMap<
-  string,
-  {
-    readonly messageId: string | undefined;
-    readonly attempt: number | undefined;
-    readonly restart: number | undefined;
-    readonly chunks: number;
-    readonly calls: ReadonlyMap<string, number>;
-  }
->;
-
 /** What one agent is saying right now. */
 interface Unfinished {
   /** The newest chunk, and the contents of all from the first. */
@@ -45,9 +33,6 @@ export class SseUnfinished {
     this.#meter = meter;
   }
 
-  get executionId(): string {
-    return this.#executionId;
-  }
   get isEmpty(): boolean {
     return this.#agents.size === 0;
   }
@@ -65,46 +50,17 @@ export class SseUnfinished {
     for (const agentId of this.#agents.keys()) this.#forget(agentId);
   }
 
-  /** Where it stands now: what a reader that has heard everything knows. */
-  mark(): SseMark {
-    return new Map(
-      Array.from(this.#agents, ([agentId, { chunk, contents, calls }]) => [
-        agentId,
-        {
-          messageId: chunk?.payload.message_id,
-          attempt: chunk?.payload.attempt,
-          restart: chunk?.payload.restart,
-          chunks: contents.length,
-          calls: new Map(Array.from(calls, ([id, { payload }]) => [id, payload.args_delta.length])),
-        },
-      ]),
-    );
-  }
-
-  /** As envelopes, in order; the arguments of a call in one. What was known at the mark is left out. */
-  frames(executionId: string | null, known: SseMark | null = null): Uint8Array[] {
-    if (executionId !== this.#executionId) return [];
+  /** As envelopes, in order; the arguments of a call in one. */
+  frames(): Uint8Array[] {
     const frames: Uint8Array[] = [];
-    for (const [agentId, { chunk, contents, calls }] of this.#agents) {
-      const mark = known?.get(agentId);
-      if (chunk) {
-        const { message_id: id, attempt, restart } = chunk.payload;
-        const isSame =
-          mark?.messageId === id && mark.attempt === attempt && mark.restart === restart;
-        const from = isSame ? mark.chunks : 0;
-        let offset = 0;
+    for (const { chunk, contents, calls } of this.#agents.values()) {
+      let offset = 0;
+      if (chunk)
         for (const [i, content] of contents.entries()) {
-          if (i >= from) frames.push(chunkBytes(chunk, contents, i, offset));
+          frames.push(chunkBytes(chunk, contents, i, offset));
           offset += content.length;
         }
-      }
-      for (const [id, delta] of calls) {
-        const offset = mark?.calls.get(id) ?? 0;
-        const args_delta = delta.payload.args_delta.slice(offset);
-        if (args_delta === '') continue;
-        const payload = { ...delta.payload, args_delta, ...placed(delta.payload, offset) };
-        frames.push(sseBytes({ ...delta, payload }));
-      }
+      for (const delta of calls.values()) frames.push(sseBytes(delta));
     }
     return frames;
   }

@@ -32,6 +32,7 @@ export class FeedReader {
   readonly #owner: string;
   readonly #sink: FeedSink;
   readonly #isOnlyOne: boolean;
+  readonly #pageSize: number | undefined;
   readonly #marks: TextMarks = new TextMarks();
   #executionId: string | null;
   #seq: number;
@@ -42,16 +43,19 @@ export class FeedReader {
   /** Whether it came before the first execution. */
   #wasEmpty = false;
   #wasFound = false;
+  #isLost: boolean;
   #kept: LiveEvent[] | null = null;
 
   constructor(tail: SessionTail, owner: string, sink: FeedSink, start: FeedStart) {
-    const { executionId, after } = start;
+    const { executionId, after, seq = 0, isLost = false } = start;
     this.#tail = tail;
     this.#owner = owner;
     this.#sink = sink;
     this.#isOnlyOne = executionId !== undefined;
     this.#executionId = executionId ?? after?.executionId ?? null;
-    this.#seq = after?.seq ?? 0;
+    this.#seq = after?.seq ?? seq;
+    this.#isLost = isLost;
+    this.#pageSize = start.pageSize;
   }
 
   get isLive(): boolean {
@@ -132,12 +136,15 @@ export class FeedReader {
     const newest = row.executionId;
     if (this.#executionId === null && newest !== null) {
       if (this.#wasEmpty) await this.#enterNext(null, row, newest);
-      else this.#enter(newest);
+      else this.#executionId = newest;
+      if (this.#isLost) this.#takeGap(newest, 0);
+      this.#isLost = false;
     }
     const executionId = this.#executionId;
     this.#wasEmpty = executionId === null;
     if (executionId === null) return this.#reachEnd(row);
-    const page = await this.#tail.page(row, { executionId, seq: this.#seq });
+    const position = { executionId, seq: this.#seq };
+    const page = await this.#tail.page(row, position, this.#pageSize);
     if (this.#isEnded) return false;
     const hasMore = await this.#takePage(executionId, page, pause);
     if (hasMore || this.#isEnded) return false;

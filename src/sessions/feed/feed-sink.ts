@@ -17,5 +17,11 @@ export interface FeedSink {
 export interface FeedStart {
   /** Only this execution. Default: all, from the newest on. */
   readonly executionId?: string | undefined;
-  readonly after?: LogPosition | null | undefined;
+  readonly after?: LogPosition | undefined;
+  /** Without `after`: up to where the newest execution is known. Default 0. */
+  readonly seq?: number | undefined;
+  /** A position was given that cannot be read: the feed begins with a gap. */
+  readonly isLost?: boolean;
+  /** Events of the log that are read at once. Default 200. */
+  readonly pageSize?: number | undefined;
 }

@@ -71,12 +71,23 @@ export class SessionTail {
 
   async row(owner: string): Promise<SessionRow> {
     const row = await this.#host.lookup.owned(this.sessionId, owner);
-    this.#isBusy = row.phase === 'open';
+    const isBusy = row.phase === 'open';
+    if (isBusy && !this.#isBusy && this.#cancel) {
+      // what was planned while it was idle comes too late
+      this.#cancel();
+      this.#isBusy = true;
+      this.#plan();
+    }
+    this.#isBusy = isBusy;
     return row;
   }
 
-  page(row: SessionRow, { executionId, seq: after }: LogPosition): Promise<LogPage> {
-    return readEvents(this.#host.lookup, row, { executionId, after, limit: PAGE });
+  page(
+    row: SessionRow,
+    { executionId, seq: after }: LogPosition,
+    limit: number = PAGE,
+  ): Promise<LogPage> {
+    return readEvents(this.#host.lookup, row, { executionId, after, limit });
   }
 
   /** The position behind which an execution began; null where the log does not tell. */

@@ -1,0 +1,125 @@
+import type { FeedReader } from '../../sessions/feed/feed-reader.ts';
+import type { FeedSink } from '../../sessions/feed/feed-sink.ts';
+import type { FollowedEvent, LiveEvent, LiveStreamed } from '../../sessions/feed/live-source.ts';
+import { envelopeOf } from '../envelope-of.ts';
+import type { Envelope } from '../envelope.ts';
+import type { SseEncoder } from './sse-encoder.ts';
+import { resetFrame, sseBytes, type SsePlace } from './sse-frame.ts';
+import { SseStream } from './sse-stream.ts';
+
+/** What the hub wants to know of a reader. */
+export interface SseReaderHost {
+  readonly bufferBytes: number;
+  left(): void;
+  behind(): void;
+  failed(error: unknown): void;
+}
+
+/** One client that follows a session: the events of its feed as bytes. */
+export class SseFeedReader implements FeedSink {
+  readonly stream: SseStream;
+  /** Resolves with the first page of the log, or rejects where it cannot be read. */
+  readonly started: Promise<void>;
+  readonly #encoder: SseEncoder;
+  readonly #host: SseReaderHost;
+  #feed: FeedReader | null = null;
+  #start: { readonly resolve: () => void; readonly reject: (e: unknown) => void } | null = null;
+  #executionId: string;
+  /** The last number that the client was shown: what is filtered out it does not know of. */
+  #shown: number;
+  /** A client without a position has read the conversation, and misses nothing of what was pruned. */
+  #isNew: boolean;
+
+  /** `place`: up to where the client knows the log; 'lost' where it cannot tell. */
+  constructor(encoder: SseEncoder, host: SseReaderHost, place: SsePlace | 'lost' | null) {
+    const known = place === 'lost' ? null : place;
+    this.#encoder = encoder;
+    this.#host = host;
+    this.#executionId = known?.executionId ?? '';
+    this.#shown = known?.after ?? 0;
+    this.#isNew = place === null;
+    this.started = new Promise((resolve, reject) => {
+      this.#start = { resolve, reject };
+    });
+    this.stream = new SseStream({
+      wanted: () => this.#feed?.readOn(),
+      ended: () => {
+        this.#feed?.close();
+        this.#started(null);
+        host.left();
+      },
+    });
+  }
+
+  get isWanted(): boolean {
+    return this.stream.isWanted;
+  }
+
+  follow(feed: FeedReader): Promise<void> {
+    this.#feed = feed;
+    feed.readOn();
+    return this.started;
+  }
+
+  take(followed: FollowedEvent, isLive: boolean): void {
+    const { event, seq } = followed;
+    const { executionId } = event;
+    if (executionId !== this.#executionId) {
+      this.#executionId = executionId;
+      this.#shown = 0;
+    }
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    if (event.type === 'gap') {
+      if (!isNew) this.stream.write(resetFrame(executionId));
+      return;
+    }
+    if (isLive) return this.#takeLive(followed as LiveEvent); // a gap is not live
+    if (seq === null) return;
+    const { sessionId } = followed;
+    const envelope = envelopeOf(this.#encoder.config)(event, sessionId, seq, this.#shown);
+    if (envelope) this.stream.write(this.#numbered(envelope, null));
+    // it was asked for
+    this.stream.owe();
+  }
+
+  takeText(events: readonly LiveStreamed[], known: ReadonlySet<LiveStreamed>): void {
+    for (const { bytes } of this.#encoder.text(events, known)) this.stream.write(bytes);
+    this.stream.owe();
+  }
+
+  flush(): void {
+    this.stream.flush();
+    this.#started(null);
+  }
+
+  /** The client comes back, and is told then if it may not. */
+  end(error: unknown): void {
+    if (error !== null) this.#host.failed(error);
+    this.#started(error);
+    this.stream.end();
+  }
+
+  #takeLive(live: LiveEvent): void {
+    for (const { envelope, bytes } of this.#encoder.live(live))
+      this.stream.write(envelope.seq === null ? bytes : this.#numbered(envelope, bytes));
+    if (this.stream.backlog <= this.#host.bufferBytes) return;
+    // when it has taken what waits, it reads on in the log
+    this.#host.behind();
+    this.#feed?.fallBehind();
+  }
+
+  /** Between two pages, or two encoders, may lie what was filtered out: to the client that must not look like a gap. */
+  #numbered(envelope: Envelope, bytes: Uint8Array | null): Uint8Array {
+    const prev = this.#shown;
+    this.#shown = envelope.seq ?? prev;
+    if ((envelope.prev ?? 0) > prev) return sseBytes({ ...envelope, prev });
+    return bytes ?? sseBytes(envelope);
+  }
+
+  #started(error: unknown): void {
+    if (error === null) this.#start?.resolve();
+    else this.#start?.reject(error);
+    this.#start = null;
+  }
+}
