@@ -67,6 +67,7 @@ describe('D10: one status, the same everywhere', () => {
         'remedy',
         'error_message',
         'last_response',
+        'explanation',
       ]);
     }
   });
@@ -155,8 +156,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
       status: 'stopped',
       stop_reason: 'steps_limit',
       resolved_by: 'StepsLimit',
-      stop_message:
-        'The limit of steps was reached: 4 of 4 steps used while work is still pending.',
+      stop_message: 'Stopped because it used 4 of 4 steps before the model read a tool result.',
       remedy: { option: 'withMaxSteps(...)', grant: { steps: 4 } },
     });
     expect(payload.remedy!.text).toContain('withMaxSteps');
@@ -179,7 +179,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
   it('a pause: what is waited for', async () => {
     expect(await last([toolCall('pay')])).toMatchObject({
       status: 'paused',
-      stop_message: 'Waiting for a person to approve or deny pay.',
+      stop_message: 'Waiting because pay needs approval.',
       remedy: { text: 'approve or deny the call.' },
     });
   });
@@ -188,7 +188,7 @@ describe('D02: the last envelope alone says why, and what would let it continue'
     expect(await last([final('half an', { finishReason: 'length' })])).toMatchObject({
       status: 'stopped',
       stop_reason: 'finish_reason',
-      stop_message: expect.stringMatching(/^The answer broke off: .*\.$/) as string,
+      stop_message: expect.stringMatching(/^Stopped because the answer reached .*\.$/) as string,
       last_response: 'half an',
     });
   });

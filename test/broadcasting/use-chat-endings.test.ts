@@ -29,7 +29,7 @@ describe('how it ends', () => {
         step_count: 1,
       },
     });
-    expect(stop?.data.message).toContain('limit of steps');
+    expect(stop?.data.message).toContain('it used 1 of 1 step');
     expect(stop?.data.remedy?.text).toContain('withMaxSteps');
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'other' });
   });

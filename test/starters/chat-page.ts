@@ -46,7 +46,10 @@ export async function holdsChat({ page }: Tab): Promise<void> {
 
   await say(page, 'Hello?');
   await page.getByText('Which order is it?').first().waitFor();
-  await page.getByText('Done: the answer asks for no tools.').first().waitFor();
+  await page
+    .getByText('Finished because the model answered and called no more tools.')
+    .first()
+    .waitFor();
   await page.getByRole('link', { name: 'Hello?' }).waitFor();
 
   await say(page, 'The lamp of A-1001 is broken.');
