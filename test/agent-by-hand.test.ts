@@ -89,7 +89,7 @@ describe('driving by hand equals run', () => {
     expect(types.at(-1)).toBe('AgentFinished');
   });
 
-  it('hasNextStep reads the stored verdict, from JSON too', async () => {
+  it('hasNextStep reads the stored outcome, from JSON too', async () => {
     const agent = make();
     const state = await agent.nextStep('go');
     expect(agent.hasNextStep(JSON.parse(JSON.stringify(state)) as never)).toBe(true);

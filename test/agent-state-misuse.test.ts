@@ -42,7 +42,7 @@ describe('misuse of a state is refused before anything runs', () => {
     }
   });
 
-  it('a state that was handed over on purpose goes on', async () => {
+  it('a state that was handed over on purpose continues', async () => {
     const state = await base().withName('support').build().run('hi');
     const moved = state.withAgentName('sales').withUserMessage('more');
     const next = await base().withName('sales').build().run(moved);

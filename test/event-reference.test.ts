@@ -90,8 +90,11 @@ async function story() {
 
 type Sample = Record<string, unknown>;
 
-/** Random ids are counted; of the voices of a verdict only the deciding one is shown, unless all are wanted. */
-function shown(value: unknown, wanted: 'all voices' | 'one voice' = 'one voice'): Sample {
+/** Random ids are counted; of the evaluations of an outcome only the deciding one is shown, unless all are wanted. */
+function shown(
+  value: unknown,
+  wanted: 'all evaluations' | 'one evaluation' = 'one evaluation',
+): Sample {
   const ids: string[] = [];
   const countedId = (id: string): string => {
     if (!ids.includes(id)) ids.push(id);
@@ -100,7 +103,7 @@ function shown(value: unknown, wanted: 'all voices' | 'one voice' = 'one voice')
   const steady = JSON.stringify(value).replaceAll(/msg_[a-z0-9]{16}/g, countedId);
   return JSON.parse(steady, (_key, part: unknown) => {
     const { evaluations, resolvedBy, resolved_by = resolvedBy } = (part ?? {}) as Sample;
-    if (wanted === 'all voices' || !Array.isArray(evaluations)) return part;
+    if (wanted === 'all evaluations' || !Array.isArray(evaluations)) return part;
     const decisive = evaluations.filter(({ criterion }) => criterion === resolved_by);
     return { ...(part as object), evaluations: decisive };
   }) as Sample;
@@ -165,7 +168,10 @@ const envelopeSamples: Record<EnvelopeType, Record<string, Envelope>> = {
 const samples = new Map<string, Sample>([
   ...Object.entries(eventSamples).map(
     ([name, one]) =>
-      [name, shown(one, name === 'ContinuationEvaluated' ? 'all voices' : 'one voice')] as const,
+      [
+        name,
+        shown(one, name === 'ContinuationEvaluated' ? 'all evaluations' : 'one evaluation'),
+      ] as const,
   ),
   ...Object.values(envelopeSamples)
     .flatMap((named) => Object.entries(named))

@@ -102,7 +102,7 @@ describe('the order and content of events', () => {
       });
   });
 
-  it('a step with a tool call, and the one object that tells why it went on', async () => {
+  it('a step with a tool call, and the one object that tells why it continued', async () => {
     const agent = builder(
       DeterministicDriver.fromSteps(
         ScenarioStep.toolCall('stock', args, 'I will look.'),
@@ -200,7 +200,7 @@ describe('the order and content of events', () => {
     expect(events.find((e) => e.type === 'AgentStepCompleted')).toMatchObject({ errorCount: 2 });
   });
 
-  it('D01: a limit ends in exactly one verdict and one last word, and both say which', async () => {
+  it('D01: a limit ends in exactly one outcome and one last word, and both say which', async () => {
     const driver = DeterministicDriver.fromSteps(...Array(4).fill(ScenarioStep.toolCall('stock')));
     const agent = builder(driver).withTools(mockTool('stock', 1)).withMaxSteps(4).build();
     const { events } = await listen(agent, (wiretap) => agent.run('go', { wiretap }));

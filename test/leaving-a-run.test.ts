@@ -69,7 +69,7 @@ describe('leaving iterate', () => {
     };
   };
 
-  it('early pauses: nothing more is asked, and resume goes on from the last state', async () => {
+  it('early pauses: nothing more is asked, and resume continues from the last state', async () => {
     const { agent, work, driver } = make();
     const events: AgentEvent[] = [];
     let last: AgentState | undefined;

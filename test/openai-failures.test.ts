@@ -55,7 +55,7 @@ describe('D58: one account of retries', () => {
     ['an error inside HTTP 200', json({ error: { code: 502, message: 'no' } }), 'model'],
     ['a body that cannot be read', json('<p>Welcome</p>'), 'validation'],
     ['half a body', json('{"choices":[{"message":{"content":"a'), 'validation'],
-  ])('%s: 1 + maxRetries requests, then the verdict', async (_what, reply, type) => {
+  ])('%s: 1 + maxRetries requests, then the outcome', async (_what, reply, type) => {
     for (const maxRetries of [0, 2]) {
       const server = await serve(reply, reply, reply, reply, reply);
       const state = await builder(server, maxRetries).build().run('hi');

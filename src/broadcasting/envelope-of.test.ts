@@ -263,7 +263,7 @@ describe('fields', () => {
     expect(JSON.stringify(told['explanation'])).not.toContain('developerText');
   });
 
-  it('an end without a verdict, and one whose reason is a sentence', () => {
+  it('an end without an outcome, and one whose reason is a sentence', () => {
     expect(payload('AgentFinished', end({ outcome: null }))).toMatchObject({
       stop_message: 'Stopped.',
       resolved_by: null,

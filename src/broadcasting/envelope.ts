@@ -133,7 +133,7 @@ export interface StopPayload {
   /** Why, in a sentence for a person. */
   readonly stop_message: string;
   readonly resolved_by: string | null;
-  /** What would let it go on. */
+  /** What would let it continue. */
   readonly remedy: Remedy | null;
   readonly error_message: string | null;
   readonly last_response: string | TruncatedValue | null;

@@ -29,7 +29,7 @@ export const started: PayloadOf<'agent.status', 'AgentStarted'> = (event) => ({
 });
 
 export const paused: PayloadOf<'agent.status', 'AgentPaused'> = (event) => {
-  // a handover is no pause: the run goes on elsewhere
+  // a handover is no pause: the run continues elsewhere
   const isHandover = event.kind === 'handover';
   const head = {
     status: broadcastOf(isHandover ? 'in_progress' : 'paused'),

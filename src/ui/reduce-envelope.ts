@@ -61,7 +61,7 @@ function guarded(state: UiState, change: (reducer: ReducerState) => ReducerState
   }
 }
 
-/** Goes on without what `gap` asks for: where nobody can bring it. */
+/** Continues without what `gap` asks for, if it cannot be filled. */
 export function skipGap(state: UiState): UiState {
   const { gap } = state;
   if (!gap) return state;

@@ -183,7 +183,7 @@ describe('the end of a turn', () => {
     expect(button()).toBeTruthy();
   });
 
-  it('a grant stays where the banner was, and the run goes on below it', () => {
+  it('a grant stays where the banner was, and the run continues below it', () => {
     const wire = wireAt();
     const first = [
       wire.started(),
@@ -196,7 +196,7 @@ describe('the end of a turn', () => {
     ];
     const { rerender } = render(<ChatView {...liveProps(first)} />);
     rerender(<ChatView {...liveProps(first)} grantState={{ kind: 'sending' }} />);
-    const after = [...first, wire.started(), wire.step(2), wire.says('Going on.', 'msg_2', 2)];
+    const after = [...first, wire.started(), wire.step(2), wire.says('Continuing.', 'msg_2', 2)];
     const granted = {
       kind: 'granted',
       text: 'Granted 5 steps · you · 14:11',

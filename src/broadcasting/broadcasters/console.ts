@@ -53,7 +53,7 @@ function what({ type, payload: p }: Envelope): string {
       return hiding === null ? call : `${call} (${clip(hiding, SHOWN)})`;
     }
     case 'agent.continuation':
-      return `step ${p.step} ${p.should_continue ? 'goes on' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
+      return `step ${p.step} ${p.should_continue ? 'continues' : `stops (${p.stop_reason})`}, says ${p.resolved_by}`;
     case 'agent.stream.chunk':
       return p.is_complete ? `step ${p.step} complete` : `step ${p.step} ${shown(p.content)}`;
     case 'agent.reasoning.chunk':

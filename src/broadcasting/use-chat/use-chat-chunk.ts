@@ -5,7 +5,7 @@ import type { StopReason } from '../../continuation/stop-reason.ts';
 import type { JsonObject } from '../../json.ts';
 import type { PendingApproval } from '../../events/agent-event.ts';
 
-/** Why a run stands still, and what would let it go on: AI SDK has no word for it. */
+/** Why a run stands still, and what would let it continue: AI SDK has no word for it. */
 export type OnwardStop = {
   readonly status: BroadcastStatus;
   readonly stop_reason: StopReason | null;

@@ -36,7 +36,7 @@ export class UiMessageEncoder {
     return this.#hasBegun || chunks.length === 0 ? chunks : [...this.begin(), ...chunks];
   }
 
-  /** What every stream begins with; a client goes on with the message that has this id. */
+  /** The start of every stream; a client continues the message with this id. */
   begin(): Chunks {
     this.#hasBegun = true;
     const messageId = this.#givenId ?? this.#answerId ?? this.#executionId;
@@ -105,7 +105,7 @@ export class UiMessageEncoder {
     return none;
   }
 
-  /** Also after a pause, a grant or the death of a process: the message goes on, and is not closed any more. */
+  /** Also after a pause, a grant or the death of a process: the message continues, and is not closed any more. */
   #starts(): Chunks {
     const wasClosed = this.#closing.length > 0;
     this.#closing = none;
@@ -113,7 +113,7 @@ export class UiMessageEncoder {
     return this.#explain({
       status: 'processing',
       stop_reason: null,
-      message: 'It goes on.',
+      message: 'It continues.',
       resolved_by: null,
       remedy: null,
       step_count: this.#stop.step_count,

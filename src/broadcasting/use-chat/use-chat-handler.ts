@@ -13,7 +13,7 @@ import { chunksOf, uiMessageResponse } from './use-chat-stream.ts';
 
 export interface ChatHandlerOptions {
   readonly runtime: SessionRuntime;
-  /** Who asks: the owner of the sessions; null for nobody (401), or an answer of your own. */
+  /** The owner of the sessions; null for a client that is not signed in (401), or your own response. */
   readonly owner: OwnerHook;
   /** Origins of other sites whose pages may post, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[];
@@ -173,7 +173,7 @@ class ChatHandler {
         ...(name !== undefined && { agent: name }),
       });
     } catch (error) {
-      // taken: by the same owner a moment ago, or by somebody else, which is not told
+      // taken: by the same owner a moment ago, or by another owner, which is not disclosed
       if (!AgentError.is(error, 'conflict')) throw error;
       return runtime.get(chatId, { owner });
     }

@@ -33,7 +33,7 @@ export class TextParts {
     return [...begin, ...this.#grow(messageId, content)];
   }
 
-  /** The text as it is kept: it goes on where the chunks have ended, or takes their place. */
+  /** The text as it is kept: it continues where the chunks have ended, or takes their place. */
   whole({ messageId, content }: Omit<Piece, 'index'>): readonly UiMessageChunk[] {
     if (this.#whole.has(messageId)) return [];
     this.#whole.add(messageId);
