@@ -54,7 +54,7 @@ const { output } = await bundle.write({
             'events/agent-event',
             'inference/(?:inference-error|usage)',
             'messages/content-part',
-            'sessions/(?:check-names|session-errors|stores/store-errors)',
+            'sessions/(?:check-names|session-errors|feed/feeds-of|stores/store-errors)',
             'tools/tool-result',
           ].join('|')})`,
         ),

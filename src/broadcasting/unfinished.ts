@@ -1,4 +1,4 @@
-import { feedsOf } from '../sessions/feed/session-feeds.ts';
+import { feedsOf } from '../sessions/feed/feeds-of.ts';
 import type { LiveStreamed } from '../sessions/feed/live-source.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import { assembled } from './envelope-of.ts';

@@ -1,4 +1,4 @@
-import { feedsOf } from '../sessions/feed/session-feeds.ts';
+import { feedsOf } from '../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../sessions/session-runtime.ts';
 import type { RunReporter } from './run-reporter.ts';
 

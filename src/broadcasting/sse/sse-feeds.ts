@@ -1,5 +1,5 @@
 import type { FeedStart } from '../../sessions/feed/feed-sink.ts';
-import { feedsOf } from '../../sessions/feed/session-feeds.ts';
+import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { FeedPolling } from '../../sessions/feed/session-tail.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { BroadcastConfig, type BroadcastSettings } from '../broadcast-config.ts';

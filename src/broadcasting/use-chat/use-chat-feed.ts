@@ -3,7 +3,7 @@ import { AgentError } from '../../errors/agent-error.ts';
 import type { AgentEvent } from '../../events/agent-event.ts';
 import { followSession } from '../../sessions/feed/follow-session.ts';
 import type { FollowedEvent } from '../../sessions/feed/live-source.ts';
-import { feedsOf } from '../../sessions/feed/session-feeds.ts';
+import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import { runtimeClosed } from '../../sessions/session-waits.ts';
 import { isLastWord } from './use-chat-ending.ts';

@@ -1,6 +1,6 @@
 import { AgentError, invalidOption, positive, whole } from '../../errors/agent-error.ts';
 import { isSessionId } from '../../sessions/check-names.ts';
-import { feedsOf } from '../../sessions/feed/session-feeds.ts';
+import { feedsOf } from '../../sessions/feed/feeds-of.ts';
 import type { SessionRuntime } from '../../sessions/session-runtime.ts';
 import type { Session } from '../../sessions/session.ts';
 import { checkedOrigins, isCrossSite } from '../cross-site.ts';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../clock.ts';
-import { invalidOption } from '../../errors/agent-error.ts';
 import type { SessionLookup } from '../session-lookup.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { FeedSink, FeedStart } from './feed-sink.ts';
+import { keepFeeds } from './feeds-of.ts';
 import type { LiveSource } from './live-source.ts';
 import { SessionTail, type FeedPolling } from './session-tail.ts';
 
@@ -13,15 +13,6 @@ export interface FeedOptions extends FeedStart {
 }
 
 const POLLING: FeedPolling = { busyMs: 250, idleMs: 2_000, clock: systemClock };
-
-const known = new WeakMap<object, SessionFeeds>();
-
-/** The feeds of a runtime, for what reads them without an iterator in between. */
-export function feedsOf(runtime: object): SessionFeeds {
-  const found = known.get(runtime);
-  if (!found) throw invalidOption('runtime', runtime, 'a SessionRuntime');
-  return found;
-}
 
 /** All sessions that are followed in this process, each with one tail for all its readers. */
 export class SessionFeeds {
@@ -37,7 +28,7 @@ export class SessionFeeds {
 
   static of(runtime: object, lookup: SessionLookup, live: LiveSource): SessionFeeds {
     const feeds = new SessionFeeds(lookup, live);
-    known.set(runtime, feeds);
+    keepFeeds(runtime, feeds);
     return feeds;
   }
 
