@@ -35,7 +35,7 @@ interface Line {
 
 /** A session that was taken over elsewhere says no more: beyond this many the oldest silent one is forgotten. */
 const MOST_LINES = 10_000;
-/** Losses are told at most this often where nobody asked for them. */
+/** How often losses are logged at most, without a listener for them. */
 const REPORT_MS = 60_000;
 
 /** Broadcasts every session that this runtime works on. */
@@ -128,7 +128,7 @@ export function broadcastSessions(
   };
 }
 
-/** The last word of a run of the root agent, also where it goes on elsewhere. */
+/** Whether this is the last event of a run of the root agent here, also where another worker continues it. */
 const isLast = ({ type, parentAgentId }: AgentEvent): boolean =>
   parentAgentId === null &&
   (type === 'AgentFinished' || type === 'AgentFailed' || type === 'AgentPaused');

@@ -13,7 +13,7 @@ export interface EnvelopeAdapterOptions extends DeliveryOptions {
   readonly executionId: string;
   /** Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
-  /** On a resume: the `seq` of the adapter before, where the count goes on. */
+  /** On a resume: the `seq` of the earlier adapter, from which the count continues. */
   readonly after?: number;
 }
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } 
 import { Announcer } from './announcer.tsx';
 import type { Api } from './api-client.ts';
 import { ConnectionStrip } from './connection-strip.tsx';
-import { ServerGone } from './empty-state.tsx';
+import { ServerUnreachable } from './empty-state.tsx';
 import { ExecutionPicker } from './execution-picker.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { InfoDialog } from './info-dialog.tsx';
@@ -95,7 +95,7 @@ export function Console({ api }: { readonly api: Api }): ReactElement {
     return (
       <main className="sign-in">
         <h1 className="visually-hidden">Onward</h1>
-        <ServerGone onRetry={retry} />
+        <ServerUnreachable onRetry={retry} />
       </main>
     );
   const agent = info?.agents.find(({ name }) => name === head.agent) ?? null;

@@ -40,7 +40,7 @@ export function NotFound(): ReactElement {
   );
 }
 
-export function ServerGone({ onRetry }: { readonly onRetry: () => void }): ReactElement {
+export function ServerUnreachable({ onRetry }: { readonly onRetry: () => void }): ReactElement {
   return (
     <EmptyState
       glyph="failed"

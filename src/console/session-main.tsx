@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { AgentInfo } from '../server/api.ts';
 import { ChatView } from './chat/chat-view.tsx';
-import { NoSteps, NotFound, Problem, ServerGone } from './empty-state.tsx';
+import { NoSteps, NotFound, Problem, ServerUnreachable } from './empty-state.tsx';
 import { go, traceHref, type Route } from './route.ts';
 import { TraceView } from './trace/trace-view.tsx';
 import type { ActiveSession } from './use-active-session.ts';
@@ -23,7 +23,7 @@ export function SessionMain(props: SessionMainProps): ReactElement {
   if (problem?.isNotFound) return <NotFound />;
   if (problem && !isKnown)
     return problem.isUnreachable ? (
-      <ServerGone onRetry={props.onRetry} />
+      <ServerUnreachable onRetry={props.onRetry} />
     ) : (
       <Problem message={problem.message} code={problem.code} onRetry={props.onRetry} />
     );

@@ -33,7 +33,7 @@ export function stopSentence(facts: StopFacts): StopSentence | null {
   return {
     lead,
     because,
-    goOnIf: goOnIfOf(explanation.actions),
+    goOnIf: conditionOf(explanation.actions),
     note: explanation.detail || null,
     action: actionOf(explanation),
     explanation,
@@ -52,8 +52,8 @@ function actionOf({ actions }: Explanation): StopAction | null {
   return null;
 }
 
-/** Of the deprecated field, for clients that write "it would go on if" before it. */
-function goOnIfOf(actions: readonly ExplanationAction[]): string | null {
+/** Text of the deprecated field, which clients print as the condition to continue. */
+function conditionOf(actions: readonly ExplanationAction[]): string | null {
   const action = actions.find(({ kind }) => kind === 'grant') ?? actions[0];
   switch (action?.kind) {
     case undefined:

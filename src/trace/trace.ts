@@ -120,7 +120,7 @@ export interface StopSentence {
   /** Goes after the lead, without a full stop at the end. */
   readonly because: string;
   /**
-   * Goes after `it would go on if`, without a full stop; null where nothing has to.
+   * The condition to continue, as a clause without a period; null where there is none.
    *
    * @deprecated Use `explanation.actions`.
    */

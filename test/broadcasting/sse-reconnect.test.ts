@@ -62,7 +62,7 @@ describe.each(places)('a client that comes back (%s)', (_name, makePlace) => {
   );
 });
 
-it('a client that is cut off again and again while the run goes on misses nothing', async () => {
+it('a client that is cut off again and again during a run misses nothing', async () => {
   const steps = Array.from({ length: 30 }, (_s, i) => toolCall('look', { q: i }, `step ${i}`));
   const agent = builderWith(followingDriver([...steps, final('done')]), mockTool('look'))
     .withMaxSteps(50)
@@ -89,7 +89,7 @@ it('a client that is cut off again and again while the run goes on misses nothin
   expect(live.hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
 });
 
-it('after a crash the log of another process goes on where the client was', async () => {
+it('after a crash the client continues in the log of another process where it was', async () => {
   const place = memoryPlace();
   const make = (tool: Tool) =>
     builderWith(followingDriver([toolCall('look'), toolCall('look'), final('done')]), tool);
@@ -159,7 +159,7 @@ describe('executions after the one that the client knows', () => {
     }
   });
 
-  it('an id that nobody knows, or that cannot be read: a reset, then the newest', async () => {
+  it('an id that is unknown or cannot be read: a reset, then the newest', async () => {
     const { runtime, id } = await twoTurns();
     await runtime.send(id, 'a', waiting);
     const newest = (await readRefill(runtime, id, ann)).envelopes;

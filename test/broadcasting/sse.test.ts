@@ -91,7 +91,7 @@ describe('heartbeats', () => {
     expect(hub.counters).toEqual({ readers: 0, sessions: 0, behind: 0, slow: 0, failed: 0 });
   });
 
-  it('do not pile up for a client that does not read, and an answer that nobody reads is given up', async () => {
+  it('do not pile up for a client that does not read, and an answer without a reader is given up', async () => {
     const clock = fakeClock();
     const hub = sseHub({ clock, heartbeatMs: 10, random: () => 0.5 });
     const client = new SseClient(await hub.open('s1'));
@@ -122,7 +122,7 @@ describe('a reader that is too slow', () => {
       .withMaxSteps(100)
       .build();
 
-  it('goes on in the log at its own pace; what waits for it is bounded, the others see nothing of it', async () => {
+  it('continues in the log at its own pace; its backlog is bounded, and others do not notice', async () => {
     const runtime = runtimeOn(memoryPlace().open(), chatty(40));
     const live = liveOn(runtime, { bufferBytes: 8_192, pageSize: 20 });
     const { id } = await runtime.create(ann);
@@ -166,7 +166,7 @@ describe('a reader that is too slow', () => {
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 1 });
   });
 
-  it('without a log to go on in, is let go at once', async () => {
+  it('without a log to continue in, is disconnected at once', async () => {
     const hub = sseHub({ bufferBytes: 2_000 });
     const client = new SseClient(await hub.open('s1'));
     for (let i = 0; i < 30; i++) hub.broadcast(channel, envelope(i + 1));

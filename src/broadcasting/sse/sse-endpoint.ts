@@ -6,7 +6,7 @@ import { answer, sessionIdOf, type OwnerHook } from './sse-request.ts';
 
 export interface SseEndpointOptions {
   readonly runtime: SessionRuntime;
-  /** Who asks: an id, null for nobody (401), or an answer of your own. */
+  /** Who asks: an id, null for a request without a user (401), or your own response. */
   readonly owner: OwnerHook;
   /** Which envelopes are sent. Default: `BroadcastConfig.standard()`. */
   readonly config?: BroadcastSettings;
@@ -22,7 +22,7 @@ export interface SseEndpointOptions {
 export interface SseEndpoint {
   (request: Request, sessionId?: string): Promise<Response>;
   readonly hub: SseHub;
-  /** Ends all streams. A run goes on: a closed stream is not a stop. */
+  /** Ends all streams. Runs continue: a closed stream is not a stop. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function sseEndpoint(options: SseEndpointOptions): SseEndpoint {
   });
 }
 
-/** A browser sends the header when it comes back; whoever opens a stream anew can say it in the address. */
+/** A browser sends the header when it reconnects; a client that opens a new stream can put it in the URL. */
 function placeOf(request: Request): SsePlace | 'lost' | null {
   const { searchParams } = new URL(request.url);
   const text =

@@ -55,7 +55,7 @@ export interface SseHub extends Broadcaster {
   readonly counters: SseCounters;
   broadcast(channel: string, envelope: Envelope, signal?: AbortSignal): void;
   broadcastBatch(broadcasts: readonly Broadcast[], signal?: AbortSignal): void;
-  /** A stream of server-sent events. Whoever calls this has checked that the client may read the session. */
+  /** A stream of server-sent events. The caller has checked that the client may read the session. */
   open(sessionId: string, options?: SseOpenOptions): Promise<ReadableStream<Uint8Array>>;
   /** Looks at the log of a session now: after `send`, where another process does the work. */
   wake(sessionId: string): void;

@@ -21,7 +21,7 @@ interface Unfinished {
 
 /**
  * Text and arguments that are being made, of one session: not in the log yet, and a client that comes in the middle
- * wants to see them. Pieces are kept as bare text, for there are thousands; whoever needs envelopes has them made.
+ * wants to see them. Pieces are kept as plain text, because there are thousands; envelopes are made on demand.
  */
 export class SseUnfinished {
   readonly #meter: SseMeter;
@@ -120,7 +120,7 @@ export class SseUnfinished {
   }
 }
 
-/** Whoever feeds pieces without places gets them back without. */
+/** Pieces that came without a position are returned without one. */
 const placed = (
   payload: { readonly offset?: number },
   offset: number,

@@ -99,11 +99,15 @@ function OutcomePanel({ row: { outcome, step } }: { readonly row: TraceRow }): R
     <span className="trace-row-outcome" data-says={outcome.decision}>
       <Glyph name={decisionGlyph[outcome.decision]} size={11} />
       <span title={outcome.resolvedBy}>
-        {says} · {outcome.resolvedBy}
+        {isUsual(outcome) ? says : `${says} · ${outcome.resolvedBy}`}
       </span>
     </span>
   );
 }
+
+/** Whether a run continued because of tool results, as most steps do: a row names only unusual reasons. */
+const isUsual = ({ shouldContinue, resolvedBy }: NonNullable<TraceRow['outcome']>): boolean =>
+  shouldContinue && resolvedBy === 'ToolCallPresenceCheck';
 
 function Tokens({ step }: { readonly step: Step }): ReactElement {
   const all = step.inputTokens + step.outputTokens;
