@@ -1,10 +1,12 @@
 import { fakeClock, mockTool, ScenarioStep } from 'onward/testing';
 import { channelOf, readRefill, sseHub, type Envelope } from 'onward/broadcasting';
 import { describe, expect, it } from 'vitest';
+import { speaking } from '../setup/following.ts';
 import {
   ann,
   builderWith,
   followingDriver,
+  gate,
   memoryPlace,
   runtimeOn,
   until,
@@ -164,6 +166,36 @@ describe('a reader that is too slow', () => {
     back.follow();
     await clock.advance(60_000);
     expect(live.hub.counters).toMatchObject({ readers: 2, slow: 1 });
+  });
+
+  it('gets of unfinished text what it has missed, and nothing twice', async () => {
+    const [said, hold] = [gate(), gate()];
+    const words = Array.from({ length: 60 }, (_w, i) => `word ${i} `);
+    const pieces = ['Well: ', said, ...words, hold, 'end.'];
+    const runtime = runtimeOn(memoryPlace().open(), builderWith(speaking(pieces)).build());
+    const live = liveOn(runtime, { bufferBytes: 2_000 });
+    const { id } = await runtime.create(ann);
+    const quick = (await connect(live, id)).follow();
+    const slow = await connect(live, id);
+    const running = runtime.send(id, 'go', waiting);
+    const textOf = (client: SseClient): string => contents(client).join('');
+    await slow.until(() => textOf(slow) === 'Well: ');
+    said.open();
+    const soFar = `Well: ${words.join('')}`;
+    await until(() => textOf(quick) === soFar);
+    expect(live.hub.counters).toMatchObject({ readers: 2, behind: 1, slow: 0 });
+    await slow.read();
+    const first = textOf(slow);
+    expect(first.length).toBeLessThan(soFar.length);
+    // it has taken what waited for it: the rest comes from the worker, for the log does not have it yet
+    await slow.until(() => textOf(slow).length >= soFar.length);
+    expect(textOf(slow)).toBe(soFar);
+    hold.open();
+    await running;
+    await slow.until(() => slow.ends === 1);
+    await until(() => quick.ends === 1);
+    expect([textOf(slow), textOf(quick)]).toEqual([`${soFar}end.`, `${soFar}end.`]);
+    expect(slow.numbered).toEqual(quick.numbered);
   });
 
   it('without a log to continue in, is disconnected at once', async () => {

@@ -1,7 +1,7 @@
-import { SessionRuntime, type InferenceDriver, type SessionStore } from 'onward';
+import { SessionRuntime, type SessionStore } from 'onward';
 import { mockTool, ScenarioStep } from 'onward/testing';
 import { describe, expect, it } from 'vitest';
-import { endsIn, followerOf, hasEnded, numberedIn, textIn } from '../setup/following.ts';
+import { endsIn, followerOf, hasEnded, numberedIn, speaking, textIn } from '../setup/following.ts';
 import {
   agentWith,
   ann,
@@ -17,12 +17,10 @@ import {
   runtimeOn,
   until,
   waiting,
-  type Gate,
 } from '../setup/sessions.ts';
 
 const { toolCall, final } = ScenarioStep;
 
-/** A model that says its pieces, and stops before those that have a gate. */
 const nextTurn = {
   get passed(): Promise<void> {
     return new Promise((resolve) => {
@@ -30,26 +28,6 @@ const nextTurn = {
     });
   },
 };
-
-function speaking(pieces: readonly (string | Pick<Gate, 'passed'>)[]): InferenceDriver {
-  return {
-    name: 'speaking',
-    infer: () => Promise.reject(new Error('not streamed')),
-    async *stream() {
-      let content = '';
-      for (const piece of pieces) {
-        if (typeof piece !== 'string') {
-          await piece.passed;
-          continue;
-        }
-        content += piece;
-        yield { type: 'content', text: piece };
-      }
-      const response = { content, toolCalls: [], finishReason: 'stop', usage: null } as const;
-      yield { type: 'done', response };
-    },
-  };
-}
 
 const logOf = async (runtime: SessionRuntime, id: string): Promise<string[]> =>
   (await runtime.events(id, ann)).events.map(({ seq, event }) => `${seq} ${event.type}`);

@@ -13,13 +13,12 @@ import {
 } from './live-source.ts';
 import type { SessionTail } from './session-tail.ts';
 import { TextMarks } from './text-marks.ts';
+import { TextQuestion } from './text-question.ts';
 
 type Pause = () => Promise<void> | undefined;
 
 /** Live events that are kept while a page is read; if there are more, the next page has them. */
 const MOST_KEPT = 256;
-/** How long a worker may take to answer with the text so far. */
-const TEXT_MS = 1_000;
 /** Executions between the position of a reader and the newest one that are looked up. */
 const MOST_BETWEEN = 100;
 
@@ -34,11 +33,11 @@ export class FeedReader {
   readonly #isOnlyOne: boolean;
   readonly #pageSize: number | undefined;
   readonly #marks: TextMarks = new TextMarks();
+  readonly #question: TextQuestion = new TextQuestion();
   #executionId: string | null;
   #seq: number;
   #isLive = false;
   #isReading = false;
-  #isAsking = false;
   #isEnded = false;
   /** Whether it came before the first execution. */
   #wasEmpty = false;
@@ -184,14 +183,19 @@ export class FeedReader {
   /** The execution after this one, where the log tells: it may be the newest, or one before that. */
   async #enterNext(executionId: string | null, row: SessionRow, newest: string): Promise<void> {
     let next: string | null = newest;
+    let isPruned = false;
     for (let i = 0; next !== null; i++) {
       const before: LogPosition | null = await this.#tail.before(row, next);
-      if ((before?.executionId ?? null) === executionId) break;
+      if ((before?.executionId ?? null) === executionId) {
+        // an empty log does not tell how long it was
+        isPruned = before !== null && before.seq > this.#seq;
+        break;
+      }
       next = i < MOST_BETWEEN ? (before?.executionId ?? null) : null;
     }
     if (this.#isEnded) return;
     this.#enter(next ?? newest);
-    if (next === null) this.#takeGap(newest, 0);
+    if (next === null || isPruned) this.#takeGap(next ?? newest, 0);
   }
 
   #enter(executionId: string): void {
@@ -264,30 +268,27 @@ export class FeedReader {
 
   /** Someone who joins, or has missed a piece, gets texts from the worker; without an answer the message brings them. */
   #askText(missing: LiveStreamed | null = null): void {
-    if (this.#isAsking) return;
-    const answer = this.#tail.textSoFar();
-    if (!(answer instanceof Promise)) return this.#takeText(answer, missing);
-    this.#isAsking = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, TEXT_MS, null);
-    });
-    void Promise.race([answer.catch(() => null), late]).then((text) => {
-      clearTimeout(timer);
-      this.#isAsking = false;
+    this.#question.ask(this.#tail, missing, (text, kept) => {
       if (!this.#isLive) return;
-      this.#takeText(text, missing);
-      this.#sink.flush();
+      this.#takeText(text, kept);
+      this.flush();
     });
   }
 
-  #takeText(text: TextSoFar | null, missing: LiveStreamed | null): void {
-    const isCurrent = text?.executionId === this.#executionId && text.follows === this.#seq;
-    if (text && isCurrent) {
-      const events = text.events.map((live) => ({ ...live, event: this.#marks.rest(live.event) }));
-      const known = new Set(events.filter(({ event }) => this.#marks.take(event) !== 'next'));
-      if (known.size < events.length) this.#sink.takeText(events, known);
+  /** `kept` came before the answer: it continues the text that the worker has sent, or cannot be had. */
+  #takeText(text: TextSoFar | null, kept: readonly LiveStreamed[]): void {
+    const isCurrent = (executionId: string, follows: number): boolean =>
+      executionId === this.#executionId && follows === this.#seq;
+    const sent = text && isCurrent(text.executionId, text.follows) ? text.events : [];
+    const events = sent.map((live) => ({ ...live, event: this.#marks.rest(live.event) }));
+    const known = new Set(events.filter(({ event }) => this.#marks.take(event) !== 'next'));
+    for (const live of kept) {
+      const { event, follows } = live;
+      if (!isCurrent(event.executionId, follows)) continue;
+      const what = this.#marks.take(event);
+      if (what === 'next') events.push(live);
+      else if (what === 'missing') this.#marks.lose(event);
     }
-    if (missing && this.#marks.take(missing.event) === 'missing') this.#marks.lose(missing.event);
+    if (known.size < events.length) this.#sink.takeText(events, known);
   }
 }

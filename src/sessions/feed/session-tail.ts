@@ -205,6 +205,8 @@ export class SessionTail {
     // meanwhile this process may work on it
     if (this.#executionId !== executionId || this.#seq !== after) return false;
     this.#seq = page.events.at(-1)?.seq ?? page.seq;
+    // written and pruned since the last poll: each finds its gap
+    if (page.events.length === 0) for (const reader of live) reader.goBack();
     const { owner } = row;
     for (const { seq: number, event } of page.events)
       this.#publish({
