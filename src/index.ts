@@ -172,6 +172,7 @@ export type {
   SendOptions,
   SessionRuntimeOptions,
 } from './sessions/session-options.ts';
+export type { AnySessionRuntime, SessionHandle, SessionOf } from './sessions/session-handle.ts';
 export { SessionRuntime } from './sessions/session-runtime.ts';
 export type {
   AgentRow,

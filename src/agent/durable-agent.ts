@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { GrantLimit } from '../continuation/grant-allowance.ts';
 import { AgentError } from '../errors/agent-error.ts';
 import type { Redactor } from '../errors/redactor.ts';
+import type { JsonSchema } from '../tools/schema.ts';
 import type { AnyAgent } from './agent.ts';
 import type { AgentDefinition } from './agent-options.ts';
 import { createAgent, partsOf } from './agent.ts';
@@ -24,6 +25,8 @@ export interface DurableAgent {
   readonly familyRedactor: Redactor;
   /** What the model is told besides the conversation: kept once per session. */
   readonly definition: { readonly systemPrompt: string | null; readonly tools: unknown };
+  /** The JSON Schema of its answers; null for text. */
+  readonly responseSchema: JsonSchema | null;
   /** What grants can raise. */
   readonly grantLimits: readonly GrantLimit[];
   run(state: AgentState, options: WithJournal): Promise<AgentState>;
@@ -49,6 +52,7 @@ export function durableAgent(agent: AnyAgent): DurableAgent | undefined {
     redactor,
     familyRedactor: familyRedactor(definition),
     definition: { systemPrompt, tools },
+    responseSchema: definition.response?.format.schema ?? null,
     grantLimits: grantLimitsOf(definition),
     run: async (state, options) => perform(openNew(definition, bus, state, options), false),
     resume: async (state, options) =>

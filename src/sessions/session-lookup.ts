@@ -17,7 +17,7 @@ import { loadSession, type HistoryWindow, type LoadedSession } from './load-stat
 import { PAGE_CHARACTERS, ROWS_AT_ONCE } from './page-size.ts';
 import { RowReader } from './row-reader.ts';
 import { newerSession, sessionNotFound } from './session-errors.ts';
-import type { ListSessionsOptions, SessionRuntimeOptions } from './session-options.ts';
+import type { ListSessionsOptions, RuntimeSettings } from './session-options.ts';
 import { READS, type SessionRow } from './session-rows.ts';
 import type { SessionStore, WaitingLimit } from './session-store.ts';
 import { sessionOf, type Session, type SessionPage } from './session.ts';
@@ -33,7 +33,7 @@ export class SessionLookup {
   readonly #grants: GrantPolicy;
 
   constructor(
-    options: Pick<SessionRuntimeOptions, 'store' | 'agents' | 'grants' | 'maxQueued'>,
+    options: Pick<RuntimeSettings, 'store' | 'agents' | 'grants' | 'maxQueued'>,
     clock: Clock,
     window: HistoryWindow,
   ) {

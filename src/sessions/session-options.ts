@@ -6,6 +6,7 @@ import type { GrantAuthority } from '../continuation/grant-allowance.ts';
 import type { Grants } from '../continuation/grants.ts';
 import type { JsonObject } from '../json.ts';
 import type { MessageInput } from '../messages/message.ts';
+import type { DepsOf } from '../tools/tool.ts';
 import type { GrantPolicy } from './grant-policy.ts';
 import type { SchedulerOptions } from './session-scheduler.ts';
 import type { SessionPhase } from './session-rows.ts';
@@ -16,9 +17,9 @@ export interface OwnerOptions {
   readonly owner: string;
 }
 
-export interface CreateOptions extends OwnerOptions {
+export interface CreateOptions<Name extends string = string> extends OwnerOptions {
   /** Needed where the runtime has several agents. */
-  readonly agent?: string;
+  readonly agent?: Name;
   /** Letters, digits and `_-=@,.;`, but not `.` or `..`; made up if left out. */
   readonly id?: string;
   /** A conversation to begin with. */
@@ -41,11 +42,11 @@ export interface GrantCapOptions {
   readonly grants?: GrantPolicy;
 }
 
-export interface ListSessionsOptions extends OwnerOptions {
+export interface ListSessionsOptions<Name extends string = string> extends OwnerOptions {
   readonly status?: AgentStatus;
   /** `parked`: those that were tried too often. */
   readonly phase?: SessionPhase;
-  readonly agent?: string;
+  readonly agent?: Name;
   /** Most sessions of the page, at most 200. */
   readonly limit?: number;
   /** That of the page before. */
@@ -54,6 +55,13 @@ export interface ListSessionsOptions extends OwnerOptions {
 
 export interface RetryOptions extends OwnerOptions, GrantCapOptions {
   /** Resolve when the session is neither at work nor about to be. */
+  readonly wait?: boolean;
+}
+
+export interface StopSessionOptions extends OwnerOptions, GrantCapOptions {
+  readonly reason?: string;
+  /** Who asks for it, for the record. Default: the owner. */
+  readonly by?: string;
   readonly wait?: boolean;
 }
 
@@ -84,7 +92,26 @@ export interface PruneOptions extends Omit<UpkeepRequest, 'olderThan'> {
 
 export interface ExpireOptions extends PruneOptions, Pick<ExpireRequest, 'waiting' | 'dryRun'> {}
 
-export interface SessionRuntimeOptions extends SchedulerOptions {
+/** Dependencies of tools, hooks and criteria: an object, or a function that is called wherever a session continues. */
+export type DepsSource<Deps> =
+  | Deps
+  | ((session: { readonly id: string; readonly owner: string }) => Deps | Promise<Deps>);
+
+/** What agents need that are only known at run time (`AnyAgent[]`) is not checked. */
+type RuntimeDeps<Deps> = [Deps] extends [never]
+  ? { readonly deps?: DepsSource<object> }
+  : {} extends Deps
+    ? { readonly deps?: DepsSource<Deps> }
+    : { readonly deps: DepsSource<Deps> };
+
+/** The options of a runtime; `deps` is required exactly where one of its agents needs something. */
+export type SessionRuntimeOptions<Agents extends readonly AnyAgent[] = readonly AnyAgent[]> = Omit<
+  RuntimeSettings,
+  'agents' | 'deps'
+> & { readonly agents: Agents } & RuntimeDeps<DepsOf<Agents[number]>>;
+
+/** The same as the runtime reads them. */
+export interface RuntimeSettings extends SchedulerOptions {
   readonly store: SessionStore;
   readonly agents: readonly AnyAgent[];
   /** How many of the newest messages a turn starts from. Default 200. */

@@ -1,3 +1,4 @@
+import type { AnyAgent } from '../agent/agent.ts';
 import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
 import type { ApprovalAnswer } from '../agent/approval-answer.ts';
 import { isoTime, systemClock, type Clock } from '../clock.ts';
@@ -26,38 +27,32 @@ import type {
   PruneOptions,
   ResumeSessionOptions,
   RetryOptions,
+  RuntimeSettings,
   SendOptions,
   SessionRuntimeOptions,
+  StopSessionOptions,
 } from './session-options.ts';
-import {
-  readAccounts,
-  readEvents,
-  readMessages,
-  readSteps,
-  type Accounts,
-  type HistoryPage,
-  type LogPage,
-  type LogPageOptions,
-  type PageOptions,
-  type StepPageOptions,
-} from './session-reads.ts';
-import type { Session, SessionPage } from './session.ts';
+import { readAccounts, readEvents, readMessages, readSteps } from './session-reads.ts';
+import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
+import type { PageOptions, StepPageOptions } from './session-reads.ts';
+import { sessionHandle, type HandleOf, type NameOf, type PageOf } from './session-handle.ts';
+import type { Session } from './session.ts';
 import type { SessionEvent } from './session-worker.ts';
 import type { Dropped } from './session-store.ts';
 import { stopText } from './stop-note.ts';
-import { upkeepRequest } from './upkeep-request.ts';
+import { expireRequest, upkeepRequest } from './upkeep-request.ts';
 
 /** Conversations in a store: any process with the same store and agents can continue them. */
-export class SessionRuntime {
+export class SessionRuntime<const out Agents extends readonly AnyAgent[] = readonly AnyAgent[]> {
   readonly clock: Clock;
   readonly #lookup: SessionLookup;
   readonly #scheduler: SessionScheduler;
   readonly #feeds: SessionFeeds;
 
-  constructor(options: SessionRuntimeOptions) {
-    const { clock = systemClock, maxMessages = 200 } = options;
+  constructor(given: SessionRuntimeOptions<Agents>) {
+    const options = given as unknown as RuntimeSettings; // the types above are for the caller
+    const { clock = systemClock, maxMessages = 200, maxCharacters = 16_000_000 } = options;
     whole('SessionRuntime maxMessages', maxMessages);
-    const { maxCharacters = 16_000_000 } = options;
     whole('SessionRuntime maxCharacters', maxCharacters);
     this.clock = clock;
     this.#lookup = new SessionLookup(options, clock, { maxMessages, maxCharacters });
@@ -65,9 +60,21 @@ export class SessionRuntime {
     this.#feeds = SessionFeeds.of(this, this.#lookup, this.#scheduler.listeners);
   }
 
-  async create(options: CreateOptions): Promise<Session> {
+  /** Makes a session; `id` and all methods are on what it returns. */
+  async create<const N extends NameOf<Agents> = NameOf<Agents>>(
+    options: CreateOptions<N>,
+  ): Promise<HandleOf<Agents, N>> {
     const id = await createSession(this.#lookup, options);
-    return this.get(id, options);
+    return this.session<N>(id, { owner: options.owner });
+  }
+
+  /** One session of one owner. Name its agent to get its types: sessions of another agent are then refused. */
+  session<const N extends NameOf<Agents> = NameOf<Agents>>(
+    id: string,
+    { owner, agent }: OwnerOptions & { readonly agent?: N },
+  ): HandleOf<Agents, N> {
+    const agentNamed = (name: string) => this.#lookup.agentNamed(name);
+    return sessionHandle(this, id, owner, agent, agentNamed);
   }
 
   async get(sessionId: string, options: OwnerOptions & GrantCapOptions): Promise<Session> {
@@ -76,8 +83,9 @@ export class SessionRuntime {
   }
 
   /** Newest change first. */
-  async list(options: ListSessionsOptions): Promise<SessionPage> {
-    return this.#lookup.list({ ...options, owner: checkedOwner(options.owner) });
+  async list(options: ListSessionsOptions<NameOf<Agents>>): Promise<PageOf<Agents>> {
+    const owner = checkedOwner(options.owner);
+    return this.#lookup.list({ ...options, owner }) as Promise<never>; // typed by the agents
   }
 
   /**
@@ -128,11 +136,7 @@ export class SessionRuntime {
   }
 
   /** Ends the open execution, wherever it runs; an idle session stays as it is. */
-  async stop(
-    sessionId: string,
-    options: OwnerOptions &
-      GrantCapOptions & { readonly reason?: string; readonly by?: string; readonly wait?: boolean },
-  ): Promise<Session> {
+  async stop(sessionId: string, options: StopSessionOptions): Promise<Session> {
     const { owner, reason = 'a stop was requested', by = owner } = options;
     await this.#lookup.owned(sessionId, owner);
     const at = isoTime(this.clock.now());
@@ -177,12 +181,7 @@ export class SessionRuntime {
 
   /** Deletes whole sessions that did not change since, in such batches; never one that is busy or about to be. */
   async expire(options: ExpireOptions): Promise<Dropped> {
-    const { waiting, dryRun } = options;
-    return this.#lookup.store.expire({
-      ...upkeepRequest(options),
-      ...(waiting !== undefined && { waiting }),
-      ...(dryRun !== undefined && { dryRun }),
-    });
+    return this.#lookup.store.expire(expireRequest(options));
   }
 
   /** Recovers sessions that a stopped process left, and starts waiting work. Returns how many sessions it found. */

@@ -18,10 +18,10 @@ import type { StateHeader } from './state-rows.ts';
 import { stopNote } from './stop-note.ts';
 
 /** A session as people and programs see it, without its history; secrets are redacted. */
-export interface Session {
+export interface Session<Output = unknown, Name extends string = string> {
   readonly id: string;
   readonly owner: string;
-  readonly agent: string;
+  readonly agent: Name;
   /** `metadata.title`, else from the first message of the user; null while there is neither. */
   readonly title: string | null;
   readonly status: AgentStatus;
@@ -57,7 +57,8 @@ export interface Session {
   /** Null while the execution is open. */
   readonly stopReason: StopReason | null;
   readonly outcome: ContinuationOutcome | null;
-  readonly output: unknown;
+  /** Of an ended execution, as it was stored: dates are text. */
+  readonly output: Output | null;
   readonly metadata: JsonObject;
 }
 
@@ -128,8 +129,8 @@ function pauseView(pause: Pause | null, redactor: Redactor): Session['pause'] {
   return { kind, at, ...(reason !== undefined && { reason: redactor.text(reason) }) };
 }
 
-export interface SessionPage {
-  readonly sessions: readonly Session[];
+export interface SessionPage<S extends Session = Session> {
+  readonly sessions: readonly S[];
   /** Give it to the next `list`; null on the last page. */
   readonly cursor: string | null;
 }

@@ -1,7 +1,7 @@
 import { invalidOption } from '../errors/agent-error.ts';
 import { checkedOwner } from './check-names.ts';
-import type { PruneOptions } from './session-options.ts';
-import type { UpkeepRequest } from './session-store.ts';
+import type { ExpireOptions, PruneOptions } from './session-options.ts';
+import type { ExpireRequest, UpkeepRequest } from './session-store.ts';
 
 /** What a store is asked, from what a person gave. */
 export function upkeepRequest(options: PruneOptions): UpkeepRequest {
@@ -13,5 +13,14 @@ export function upkeepRequest(options: PruneOptions): UpkeepRequest {
     ...(owner !== undefined && { owner: checkedOwner(owner) }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
+  };
+}
+
+export function expireRequest(options: ExpireOptions): ExpireRequest {
+  const { waiting, dryRun } = options;
+  return {
+    ...upkeepRequest(options),
+    ...(waiting !== undefined && { waiting }),
+    ...(dryRun !== undefined && { dryRun }),
   };
 }

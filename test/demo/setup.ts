@@ -55,7 +55,7 @@ export async function startDemo(options: Partial<DemoOptions> = {}): Promise<Dem
   const folder = demoFolder();
   const opened = await openDemo(folder, options);
   const { runtime } = opened;
-  const session = await runtime.create(ann);
+  const session = await (await runtime.create(ann)).get();
   const messages = async (): Promise<readonly Message[]> => [
     ...(await runtime.state(session.id, ann)).messages,
   ];

@@ -24,7 +24,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
     const place = makePlace();
     const driver = followingDriver([final('x')], [final('hello')]);
     const runtime = runtimeOn(place.open(), builderWith(driver).build());
-    const session = await runtime.create({
+    const created = await runtime.create({
       ...ann,
       id: 'a.b=c@d,e;f_g-1',
       metadata: { plan: 'pro', tags: ['x'] },
@@ -34,6 +34,7 @@ describe.each(places)('sessions (%s)', (_name, makePlace) => {
         { role: 'assistant', content: 'hello' },
       ],
     });
+    const session = await created.get();
     expect(session).toMatchObject({
       id: 'a.b=c@d,e;f_g-1',
       owner: 'ann',

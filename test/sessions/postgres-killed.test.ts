@@ -81,7 +81,7 @@ describe('a server that is killed', () => {
       runtime.start();
       return runtime;
     });
-    const [runtime] = runtimes as [SessionRuntime, SessionRuntime];
+    const [runtime] = runtimes as readonly SessionRuntime[] as [SessionRuntime, SessionRuntime];
     const ids = ['a', 'b', 'c', 'd'];
     for (const id of ids) await runtime.create({ ...ann, id });
     await Promise.all(ids.map((id) => runtime.send(id, 'go', ann)));

@@ -20,10 +20,8 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
   it('comes from the first message and stays', async () => {
     const place = placed();
     const runtime = runtimeOn(place.open(), agentWith(answers(2)));
-    expect(await runtime.create({ ...ann, id: 's' })).toMatchObject({
-      title: null,
-      executionStepCount: 0,
-    });
+    const created = await runtime.create({ ...ann, id: 's' });
+    expect(await created.get()).toMatchObject({ title: null, executionStepCount: 0 });
     const first = await runtime.send('s', 'Find leads in Kiel', waiting);
     expect(first).toMatchObject({ title: 'Find leads in Kiel', executionStepCount: 1 });
     const second = await runtime.send('s', 'And now in Bremen', waiting);
@@ -45,14 +43,15 @@ describe.each(places)('the title of a session in %s', (_name, placed) => {
       Message.user('Seeded question'),
       Message.assistant('Seeded answer'),
     ];
-    const seeded = await runtime.create({ ...ann, id: 's', messages });
+    const seeded = await (await runtime.create({ ...ann, id: 's', messages })).get();
     expect(seeded.title).toBe('Seeded question');
     expect((await runtime.send('s', 'next', waiting)).title).toBe('Seeded question');
   });
 
   it('is what metadata say, where they do', async () => {
     const runtime = runtimeOn(placed().open(), agentWith(answers(1)));
-    const named = await runtime.create({ ...ann, id: 's', metadata: { title: 'Q3 leads' } });
+    const created = await runtime.create({ ...ann, id: 's', metadata: { title: 'Q3 leads' } });
+    const named = await created.get();
     expect(named.title).toBe('Q3 leads');
     expect((await runtime.send('s', 'Find leads', waiting)).title).toBe('Q3 leads');
   });

@@ -73,7 +73,8 @@ const methods: Record<string, (...args: never[]) => unknown> = {
   start: () => runtime.start(),
   recover: () => runtime.recover(),
   claim: (id: string) => store.claim(id, { worker: `raw of ${job.name}`, ttlMs: 1000 }),
-  create: (options: Parameters<SessionRuntime['create']>[0]) => runtime.create(options),
+  create: async (options: Parameters<typeof runtime.create>[0]) =>
+    (await runtime.create(options)).get(),
   get: (...args: Parameters<SessionRuntime['get']>) => runtime.get(...args),
   send: (...args: Parameters<SessionRuntime['send']>) => runtime.send(...args),
   stop: (...args: Parameters<SessionRuntime['stop']>) => runtime.stop(...args),

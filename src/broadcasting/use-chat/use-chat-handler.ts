@@ -167,11 +167,12 @@ class ChatHandler {
     if (!mayCreate || !createChats) throw chatNotFound();
     const name = typeof agent === 'function' ? await agent(request) : agent;
     try {
-      return await runtime.create({
+      const created = await runtime.create({
         id: chatId,
         owner,
         ...(name !== undefined && { agent: name }),
       });
+      return await created.get();
     } catch (error) {
       // taken: by the same owner a moment ago, or by another owner, which is not disclosed
       if (!AgentError.is(error, 'conflict')) throw error;

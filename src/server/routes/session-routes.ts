@@ -77,7 +77,7 @@ export const sessionRoutes = (
     answer: detail(201, 'The new session.'),
     async handle({ request, owner, body: { message, ...options } }) {
       const session = await runtime.create({ owner, ...options });
-      if (message === undefined) return detailOf(session);
+      if (message === undefined) return detailOf(await session.get());
       try {
         return detailOf(await runtime.send(session.id, message, { owner }));
       } catch (error) {

@@ -1,0 +1,161 @@
+import type { AgentOutput, AnyAgent } from '../agent/agent.ts';
+import type { AgentState, AgentStepJSON } from '../agent/agent-state.ts';
+import type { RunStream } from '../agent/run-stream.ts';
+import { AgentError } from '../errors/agent-error.ts';
+import type { JsonObject } from '../json.ts';
+import type { MessageContent } from '../messages/content-part.ts';
+import type { MessageJSON } from '../messages/message.ts';
+import type { Stored } from '../stored.ts';
+import type { CallsOf } from '../tools/tool.ts';
+import type { FollowOptions } from './feed/follow-session.ts';
+import type { FollowedEvent } from './feed/live-source.ts';
+import type {
+  AnswerOptions,
+  GrantCapOptions,
+  OwnerOptions,
+  ResumeSessionOptions,
+  RetryOptions,
+  SendOptions,
+  StopSessionOptions,
+} from './session-options.ts';
+import type { Accounts, HistoryPage, LogPage, LogPageOptions } from './session-reads.ts';
+import type { PageOptions, StepPageOptions } from './session-reads.ts';
+import type { SessionRuntime } from './session-runtime.ts';
+import { streamSession, type AgentLookup, type SessionStreamInput } from './session-stream.ts';
+import type { SessionEvent } from './session-worker.ts';
+import type { Session, SessionPage } from './session.ts';
+
+/** Any runtime, whatever its agents are: what servers and broadcasters take. */
+export type AnySessionRuntime = SessionRuntime;
+
+/** A session of one of these agents: a union that `agent` tells apart. Its output was stored: dates are text. */
+export type SessionOf<A extends AnyAgent> = A extends AnyAgent
+  ? Session<Stored<AgentOutput<A>>, A['name']>
+  : never;
+
+type StateOf<A extends AnyAgent> = A extends AnyAgent ? AgentState<AgentOutput<A>> : never;
+
+/** Those of the agents that have this name. */
+type AgentNamed<A extends AnyAgent, Name extends string> = A extends {
+  readonly name: infer N;
+}
+  ? Name extends N
+    ? A
+    : never
+  : never;
+
+export type NameOf<Agents extends readonly AnyAgent[]> = Agents[number]['name'];
+export type HandleOf<Agents extends readonly AnyAgent[], Name extends string> = SessionHandle<
+  AgentNamed<Agents[number], Name>
+>;
+export type PageOf<Agents extends readonly AnyAgent[]> = SessionPage<SessionOf<Agents[number]>>;
+
+/** The options of a method of the runtime: the handle knows the owner. */
+type Own<Options extends OwnerOptions> = Omit<Options, 'owner'>;
+
+/** One session of one owner. Each method checks whose session it is, and that it belongs to the agent that was named. */
+export interface SessionHandle<A extends AnyAgent = AnyAgent> {
+  readonly id: string;
+  readonly owner: string;
+  get(options?: GrantCapOptions): Promise<SessionOf<A>>;
+  send(content: MessageContent, options?: Own<SendOptions>): Promise<SessionOf<A>>;
+  resume(options?: Own<ResumeSessionOptions>): Promise<SessionOf<A>>;
+  approve(
+    callId: string,
+    options?: Own<AnswerOptions> & { readonly args?: JsonObject },
+  ): Promise<SessionOf<A>>;
+  deny(callId: string, reason: string, options?: Own<AnswerOptions>): Promise<SessionOf<A>>;
+  pause(reason?: string): Promise<SessionOf<A>>;
+  stop(options?: Own<StopSessionOptions>): Promise<SessionOf<A>>;
+  retry(options?: Own<RetryOptions>): Promise<SessionOf<A>>;
+  /** Resolves when the session is neither busy nor about to be, or is parked. */
+  wait(): Promise<SessionOf<A>>;
+  fork(options?: { readonly atStep?: number; readonly id?: string }): Promise<SessionHandle<A>>;
+  delete(): Promise<void>;
+  messages(options?: PageOptions): Promise<HistoryPage<MessageJSON>>;
+  steps(options?: StepPageOptions): Promise<HistoryPage<AgentStepJSON>>;
+  accounts(options?: { readonly atStep?: number }): Promise<Accounts | null>;
+  events(options?: LogPageOptions): Promise<LogPage>;
+  /** The state that the next turn starts from, secrets included: for server code, never for a client. */
+  state(): Promise<StateOf<A>>;
+  /** The log from a position on, then live events; see `runtime.follow`. */
+  follow(options?: Own<FollowOptions>): AsyncIterable<FollowedEvent>;
+  /**
+   * Starts with a message or `{ resume: true }` and streams that; without, it joins the execution that the session works
+   * on. Whichever process does the work. Leaving it stops nothing.
+   */
+  stream(input?: SessionStreamInput): RunStream<AgentOutput<A>, CallsOf<A>, SessionOf<A>>;
+  subscribe(listener: (event: SessionEvent) => void): Promise<() => void>;
+}
+
+/** `agent` is checked once, before the first call: a session never changes its agent. */
+export function sessionHandle(
+  runtime: SessionRuntime,
+  id: string,
+  owner: string,
+  agent: string | undefined,
+  agentNamed: AgentLookup,
+): SessionHandle {
+  let isChecked = agent === undefined;
+  /** A session of another agent is not found, like one of another owner. */
+  const own = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!isChecked && (await runtime.get(id, { owner })).agent !== agent)
+      throw new AgentError(
+        'session_not_found',
+        `There is no session "${id}" of agent "${agent}". Ask for it without the agent, or with the right one.`,
+      );
+    isChecked = true;
+    return work();
+  };
+  return {
+    id,
+    owner,
+    get: (given) => own(() => runtime.get(id, { ...given, owner })),
+    send: (content, given) => own(() => runtime.send(id, content, { ...given, owner })),
+    resume: (given) => own(() => runtime.resume(id, { ...given, owner })),
+    approve: (callId, given) => own(() => runtime.approve(id, callId, { ...given, owner })),
+    deny: (callId, reason, given) =>
+      own(() => runtime.deny(id, callId, { ...given, reason, owner })),
+    pause: (reason) =>
+      own(() => runtime.pause(id, { owner, ...(reason !== undefined && { reason }) })),
+    stop: (given) => own(() => runtime.stop(id, { ...given, owner })),
+    retry: (given) => own(() => runtime.retry(id, { ...given, owner })),
+    wait: () => own(() => runtime.wait(id, { owner })),
+    fork: (given) =>
+      own(async () => {
+        const fork = await runtime.fork(id, { ...given, owner });
+        return sessionHandle(runtime, fork.id, owner, undefined, agentNamed);
+      }),
+    delete: () => own(() => runtime.delete(id, { owner })),
+    messages: (given) => own(() => runtime.messages(id, { ...given, owner })),
+    steps: (given) => own(() => runtime.steps(id, { ...given, owner })),
+    accounts: (given) => own(() => runtime.accounts(id, { ...given, owner })),
+    events: (given) => own(() => runtime.events(id, { ...given, owner })),
+    state: () => own(() => runtime.state(id, { owner })),
+    follow(given) {
+      const feed = runtime.follow(id, { ...given, owner });
+      return isChecked ? feed : checkedFeed(feed, () => own(async () => {}));
+    },
+    stream: (input) => streamSession(runtime, id, owner, agentNamed, input, (work) => own(work)),
+    subscribe: (listener) => own(() => runtime.subscribe(id, { owner }, listener)),
+  };
+}
+
+/** A feed that gives nothing, and rejects, where the check does. Leaving it is possible at any time. */
+function checkedFeed<T>(feed: AsyncIterable<T>, check: () => Promise<void>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const events = feed[Symbol.asyncIterator]();
+      const leave = async (): Promise<IteratorResult<T, undefined>> => {
+        await events.return?.();
+        return { done: true, value: undefined };
+      };
+      const checked = check().catch(async (error: unknown) => {
+        await leave();
+        throw error;
+      });
+      checked.catch(() => {}); // each `next` rejects with it
+      return { next: () => checked.then(() => events.next()), return: leave };
+    },
+  };
+}
