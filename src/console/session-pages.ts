@@ -59,12 +59,12 @@ export interface SessionGroup {
 /** Who waits for a person comes first; the others by the day of their last change. */
 export function groupsOf(sessions: readonly SessionSummary[], now: Date): readonly SessionGroup[] {
   const groups = new Map<string, SessionSummary[]>(
-    ['Waiting for you', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
+    ['Needs approval', 'Today', 'Yesterday', 'Earlier'].map((title) => [title, []]),
   );
   for (const session of sessions) {
     const age = daysBetween(new Date(session.updatedAt), now);
     const title = isWaiting(session)
-      ? 'Waiting for you'
+      ? 'Needs approval'
       : age <= 0
         ? 'Today'
         : age === 1

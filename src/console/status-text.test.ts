@@ -4,7 +4,7 @@ import { statusWords, type StatusFacts } from './status-text.ts';
 it.each<[StatusFacts['status'], string | null, number, string]>([
   ['idle', null, 0, 'Ready'],
   ['processing', null, 0, 'Working'],
-  ['paused', null, 2, 'Waiting for you'],
+  ['paused', null, 2, 'Needs approval'],
   ['paused', null, 0, 'Paused'],
   ['completed', 'completed', 0, 'Completed'],
   ['stopped', 'steps_limit', 0, 'Stopped · steps limit'],

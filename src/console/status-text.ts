@@ -29,9 +29,9 @@ export interface StatusFacts {
   readonly approvals: number;
 }
 
-/** `Stopped · steps limit`, `Waiting for you`: never a status without its reason where there is one. */
+/** `Stopped · steps limit`, `Needs approval`: never a status without its reason where there is one. */
 export function statusWords({ status, stopReason, approvals }: StatusFacts): string {
-  if (status === 'paused' && approvals > 0) return 'Waiting for you';
+  if (status === 'paused' && approvals > 0) return 'Needs approval';
   const isStop = status === 'stopped' || status === 'failed';
   const cause = isStop && stopReason !== null ? (own(causes, stopReason) ?? stopReason) : null;
   return cause === null ? words[status] : `${words[status]} · ${cause}`;

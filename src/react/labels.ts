@@ -124,7 +124,7 @@ export const defaultLabels: AgentLabels = {
   cut: 'Only the beginning is shown.',
   approvalTitle: (tool) => `Run ${tool}?`,
   hiddenArgs: (places) => `${hiddenText(places) ?? ''} It runs with what is there.`,
-  approvalHint: 'It runs only when you say so. Nothing has happened yet.',
+  approvalHint: 'Nothing has run yet. The tool runs only if you approve it.',
   approve: 'Approve',
   approveEdited: 'Approve with changes',
   edit: 'Edit arguments',

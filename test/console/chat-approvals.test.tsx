@@ -26,7 +26,7 @@ describe('approvals', () => {
     shown();
     expect(screen.getByRole('heading', { level: 3 }).textContent).toBe('Delete lead_1874?');
     expect(card().querySelector('.onward-approval-hint')?.textContent).toBe(
-      'delete_program_lead only runs when you say so. It has not run yet; the other call of this step has finished and will not run again.',
+      'delete_program_lead runs only if you approve it. It has not run yet; the other call of this step has finished and will not run again.',
     );
     expect([...card().querySelectorAll('dd')].map(({ textContent }) => textContent)).toEqual([
       'lead_1874',
@@ -34,7 +34,7 @@ describe('approvals', () => {
       'true',
     ]);
     expect(card().textContent).not.toContain('1 of 1');
-    expect(rows().at(-1)).toContain('waiting for you');
+    expect(rows().at(-1)).toContain('needs approval');
     expect(
       screen.getByPlaceholderText<HTMLTextAreaElement>('Answer the approval first').disabled,
     ).toBe(true);

@@ -107,7 +107,7 @@ it('a real run, from its log and its trace', async () => {
     'search | Nordlicht | 2 results | 0.35 s',
     'enrich | helvetia.ch | retried 1/3 | 1.84 s',
     'search | Helvetia | 2 results | 0.35 s',
-    'delete_lead | lead_7 | waiting for you',
+    'delete_lead | lead_7 | needs approval',
   ]);
   expect(lines('.tries > li')).toEqual([
     'First try timeout — Tool "enrich" took longer than its 5000 ms. | 5.00 s',

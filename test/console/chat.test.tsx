@@ -152,7 +152,7 @@ describe('the end of a turn', () => {
     expect(screen.getByText(/^Stopped because it used 5 of 5 steps/)).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: /Continue with 5 more steps/ }));
     expect(onGrant).toHaveBeenCalledWith({ steps: 5 });
-    await userEvent.click(screen.getByRole('button', { name: 'All criteria at step 6' }));
+    await userEvent.click(screen.getByRole('button', { name: 'All checks at step 6' }));
     expect(onOpenStep).toHaveBeenCalledWith(6);
     expect(screen.getByPlaceholderText('Send a new message instead')).toBeTruthy();
   });
@@ -160,7 +160,7 @@ describe('the end of a turn', () => {
   it('completed is one quiet line', () => {
     render(<ChatView {...scenes.completed()} />);
     expect(document.querySelector('.completed')?.textContent).toBe(
-      'Completed in 2 steps · 4.60 s · $0.0153All criteria at step 2',
+      'Completed in 2 steps · 4.60 s · $0.0153All checks at step 2',
     );
     expect(document.querySelector('.banner')).toBeNull();
   });

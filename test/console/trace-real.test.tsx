@@ -52,7 +52,7 @@ it('shows a real run: a timeout, its retry, a 429 with its wait, an approval, th
 
 it('shows the same run while it waits for a person', () => {
   show(run.waiting);
-  expect(rowText(5)).toContain('waiting for you');
+  expect(rowText(5)).toContain('needs approval');
   expect(paneText()).toContain('Waiting because delete_program_lead needs approval');
   expect(document.querySelectorAll('[data-step="5"] [data-kind="paused"]')).toHaveLength(1);
 });

@@ -77,7 +77,7 @@ describe('lanes', () => {
     expect(of('design', 2).map(text)).toEqual(['429 then waited 2.00 s']);
     expect(of('design', 3).map(text)[1]).toBe('enrich_company 1.84 s · retry 1/3');
     expect(of('design', 4).map(text)[2]).toBe('delete_program_lead 0.22 s · paused 4m 12s');
-    expect(of('waiting', 1).map(text)[2]).toBe('delete_program_lead waiting for you');
+    expect(of('waiting', 1).map(text)[2]).toBe('delete_program_lead needs approval');
   });
 
   it('say in one word that something failed, and all of it on demand', () => {

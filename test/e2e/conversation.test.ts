@@ -61,7 +61,7 @@ describe('a whole conversation in the console, on the demo agent', () => {
   it('asks before it deletes: one approved as changed, one denied with a reason, one approved', async () => {
     const { page } = tab;
     await begin(page, 'Clean up inactive Alpine leads');
-    await status(page, 'Waiting for you');
+    await status(page, 'Needs approval');
     const card = (name: string) => page.getByRole('region', { name: `Delete ${name}?` });
     await card('lead_1921').getByRole('button', { name: 'Edit arguments' }).click();
     await card('lead_1921').getByLabel('notify_owner').selectOption('false');

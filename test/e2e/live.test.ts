@@ -55,7 +55,7 @@ describe('what a reader may do at any moment', () => {
     await begin(one.page, 'Clean up inactive Alpine leads');
     const sessionId = sessionIdOf(one.page);
     const two = await openTab(browser, dev, { path: `#/s/${sessionId}` });
-    await status(two.page, 'Waiting for you');
+    await status(two.page, 'Needs approval');
     await one.page.getByRole('button', { name: 'Approve' }).first().click();
     await expect.poll(() => two.page.getByRole('button', { name: 'Approve' }).count()).toBe(2);
     await two.page.getByRole('button', { name: 'Approve' }).first().click();

@@ -82,7 +82,7 @@ function Facts({ approval, pending, rows }: FactsProps): ReactElement {
   const path = pending.find((one) => one.callId === callId)?.path ?? [];
   return (
     <>
-      <code>{tool}</code> only runs when you say so. It has not run yet{othersText(rows, callId)}
+      <code>{tool}</code> runs only if you approve it. It has not run yet{othersText(rows, callId)}
       {path.length > 0 && (
         <span className="approval-path">
           asked by <code>{path.join(' › ')}</code>

@@ -39,7 +39,7 @@ export function callTag(item: CallItem): CallTag {
     case 'running':
       return retried(item) ?? { text: '', tone: 'plain' };
     case 'waiting':
-      return { text: 'waiting for you', tone: 'go' };
+      return { text: 'needs approval', tone: 'go' };
     case 'denied':
       return { text: `denied: ${reason}`, tone: 'plain' };
     case 'aborted':

@@ -26,7 +26,7 @@ export function TurnEnd(props: TurnEndProps): ReactElement | null {
   const link =
     step === null ? null : (
       <button type="button" className="chat-link" onClick={() => props.onOpenStep(step)}>
-        {`All criteria at step ${step}`}
+        {`All checks at step ${step}`}
       </button>
     );
   if (status === 'completed') return <Completed {...props} link={link} />;

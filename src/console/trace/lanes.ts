@@ -109,7 +109,7 @@ function labelOf(step: TraceStep, bar: TraceBar, waited: boolean, problem: strin
   const label: LabelPart[] = [{ text: bar.name, tone: 'name' }];
   if (bar.state === 'waiting')
     return step.type === 'waiting'
-      ? [...label, { text: 'waiting for you', tone: 'waiting' }]
+      ? [...label, { text: 'needs approval', tone: 'waiting' }]
       : [...label, { text: 'waits its turn', tone: 'quiet' }];
   label.push({ text: durationText(bar.durationMs), tone: 'quiet' });
   if (failed) label.push({ text: problem, tone: 'failed' });
