@@ -54,7 +54,7 @@ describe.each(stores)('a family in a session (%s)', (_name, open) => {
     expect(more.usage.total).toBe(800);
     expect(calls).toBe(6);
     expect(more.outcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason).toBe(
-      '800 of 800 tokens used while work is still pending, 600 of them by helper',
+      '800 of 800 tokens (500 + 300 granted) used while work is still pending, 600 of them by helper',
     );
 
     const next = await second.send(id, 'Hi.', { ...who, wait: true });
