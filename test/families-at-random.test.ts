@@ -68,9 +68,9 @@ const anyFamily: fc.Arbitrary<Family> = fc.record({
   limit: fc.option(fc.integer({ min: 50, max: 6000 }), { freq: 4 }),
   unit: fc.constantFrom('tokens', 'tokens', 'cost', 'tokens of the session', 'cost of the session'),
   maxFamilySteps: fc.option(fc.integer({ min: 1, max: 15 }), { freq: 2 }),
-  landing: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 1 }),
+  landing: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 2 }),
   rounds: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 6 }),
-  abortAfterMs: fc.option(fc.integer({ min: 0, max: 200 }), { freq: 1 }),
+  abortAfterMs: fc.option(fc.integer({ min: 0, max: 200 }), { freq: 2 }),
   grants: fc.boolean(),
 });
 
